@@ -1,0 +1,104 @@
+#include "shellgame/programs/execute.h"
+
+#include <algorithm>
+
+namespace shellgame {
+
+PythonRandom& HiddenSources::generator(Source source) {
+  const auto lane = static_cast<std::size_t>(source);
+  auto& generator = generators_[lane];
+  if (!generator) generator.emplace((std::uint64_t{lane} << 32) + seed_);
+  return *generator;
+}
+
+void Executor::apply(const Permute& permute, State& state) {
+  const std::size_t size = permute.targets.size();
+  if (moved_.size() < size) moved_.resize(size);
+  for (std::size_t k = 0; k < size; ++k) moved_[k] = state[permute.sources[k]];
+  for (std::size_t k = 0; k < size; ++k) state[permute.targets[k]] = moved_[k];
+}
+
+void Executor::call(const Permute& outcome, std::span<const VariableId> arguments, State& state) {
+  const std::size_t size = outcome.targets.size();
+  if (moved_.size() < size) moved_.resize(size);
+  for (std::size_t k = 0; k < size; ++k) moved_[k] = state[arguments[outcome.sources[k]]];
+  for (std::size_t k = 0; k < size; ++k) state[arguments[outcome.targets[k]]] = moved_[k];
+}
+
+bool evidence_holds(const Program& program, const Event& event, const State& state) {
+  const auto variables = program.variables(event);
+  const auto values = program.values(event);
+  if (event.kind == EventKind::kPrint) {
+    for (std::size_t k = 0; k < variables.size(); ++k) {
+      if (state[variables[k]] != values[k]) return false;
+    }
+    return true;
+  }
+  const bool found = std::ranges::find(values, state[variables[0]]) != values.end();
+  return found != (event.form == static_cast<std::uint8_t>(Relation::kUnequal));
+}
+
+Execution execute(const Program& program, std::uint32_t python_seed) {
+  Execution result;
+  State state(program.names().size(), 0);
+  HiddenSources hidden(python_seed);
+  Executor executor;
+  bool started = false;
+  const auto start = [&] {
+    if (!started) result.initial = state;
+    started = true;
+  };
+  for (std::size_t i = 0; i < program.events().size(); ++i) {
+    const Event& event = program.events()[i];
+    switch (event.kind) {
+      case EventKind::kImport:
+      case EventKind::kDefine:
+        break;
+      case EventKind::kAssign:
+        state[program.variables(event)[0]] = program.values(event)[0];
+        break;
+      case EventKind::kStart: {
+        const auto variables = program.variables(event);
+        const auto values = program.values(event);
+        const auto order = hidden.shuffle(static_cast<Source>(event.form), event.count);
+        for (std::size_t k = 0; k < variables.size(); ++k) state[variables[k]] = values[order[k]];
+        break;
+      }
+      case EventKind::kPermute:
+        start();
+        executor.apply(program.table().permutes[event.at], state);
+        break;
+      case EventKind::kChoose: {
+        start();
+        const Mixture& mixture = program.table().mixtures[event.at];
+        executor.apply(mixture.outcomes[mixture.select(hidden.draw(mixture.source))], state);
+        break;
+      }
+      case EventKind::kCall: {
+        start();
+        const Mixture& mixture = program.definition(event).mixture;
+        const Permute& outcome = mixture.outcomes[mixture.select(hidden.draw(mixture.source))];
+        executor.call(outcome, program.variables(event), state);
+        break;
+      }
+      case EventKind::kPrint:
+      case EventKind::kAssert:
+        start();
+        if (!result.contradiction && !evidence_holds(program, event, state))
+          result.contradiction = i;
+        break;
+    }
+    if (is_command(event.kind)) result.states.push_back(state);
+  }
+  start();
+  return result;
+}
+
+bool is_uncertain(const Program& program) {
+  return std::ranges::any_of(program.events(), [](const Event& event) {
+    return event.kind == EventKind::kChoose || event.kind == EventKind::kCall ||
+           event.kind == EventKind::kStart;
+  });
+}
+
+}  // namespace shellgame

@@ -1,0 +1,40 @@
+// From events to doctest-valid REPL text, line by line. Every other form of a trace (tokens, JSON)
+// is made from this text, so that they cannot disagree.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shellgame/programs/program.h"
+
+namespace shellgame {
+
+inline constexpr std::string_view kPrompt = ">>> ";
+inline constexpr std::string_view kContinuation = "... ";
+
+// A value that a reveal or an assert shows.
+struct RevealMark {
+  std::uint64_t command = 0;  // commands executed before it
+  std::uint32_t event = 0;    // index of the Print or Assert in its program
+  VariableId variable = 0;
+  ValueId value = 0;
+  std::uint64_t offset =
+      0;  // byte of the value's first character in the text (inside the quotes of a string)
+  std::uint32_t length = 0;  // bytes of the value
+};
+
+// A number as Python's repr writes it: the shortest text that reads back as the same double.
+std::string python_number(double number);
+
+// Appends the lines of one event. `environment` counts the hidden environment variables used so
+// far. If `marks` is given, appends a mark for each shown value; its `command` and `event` are left
+// to the caller.
+void render_event(const Program& program, const Event& event, std::uint64_t& environment,
+                  std::string& text, std::vector<RevealMark>* marks = nullptr);
+
+// The whole text. Marks count commands and bytes from the start of this program.
+std::string render(const Program& program, std::vector<RevealMark>* marks = nullptr);
+
+}  // namespace shellgame
