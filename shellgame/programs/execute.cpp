@@ -11,21 +11,7 @@ PythonRandom& HiddenSources::generator(Source source) {
   return *generator;
 }
 
-void Executor::apply(const Permute& permute, State& state) {
-  const std::size_t size = permute.targets.size();
-  if (moved_.size() < size) moved_.resize(size);
-  for (std::size_t k = 0; k < size; ++k) moved_[k] = state[permute.sources[k]];
-  for (std::size_t k = 0; k < size; ++k) state[permute.targets[k]] = moved_[k];
-}
-
-void Executor::call(const Permute& outcome, std::span<const VariableId> arguments, State& state) {
-  const std::size_t size = outcome.targets.size();
-  if (moved_.size() < size) moved_.resize(size);
-  for (std::size_t k = 0; k < size; ++k) moved_[k] = state[arguments[outcome.sources[k]]];
-  for (std::size_t k = 0; k < size; ++k) state[arguments[outcome.targets[k]]] = moved_[k];
-}
-
-bool evidence_holds(const Program& program, const Event& event, const State& state) {
+bool evidence_holds(const Program& program, const Event& event, const TrackedState& state) {
   const auto variables = program.variables(event);
   const auto values = program.values(event);
   if (event.kind == EventKind::kPrint) {
@@ -40,12 +26,11 @@ bool evidence_holds(const Program& program, const Event& event, const State& sta
 
 Execution execute(const Program& program, std::uint32_t python_seed) {
   Execution result;
-  State state(program.names().size(), 0);
+  TrackedState state(State(program.names().size(), 0));
   HiddenSources hidden(python_seed);
-  Executor executor;
   bool started = false;
   const auto start = [&] {
-    if (!started) result.initial = state;
+    if (!started) state.append_to(result.initial);
     started = true;
   };
   for (std::size_t i = 0; i < program.events().size(); ++i) {
@@ -55,30 +40,31 @@ Execution execute(const Program& program, std::uint32_t python_seed) {
       case EventKind::kDefine:
         break;
       case EventKind::kAssign:
-        state[program.variables(event)[0]] = program.values(event)[0];
+        state.set(program.variables(event)[0], program.values(event)[0]);
         break;
       case EventKind::kStart: {
         const auto variables = program.variables(event);
         const auto values = program.values(event);
         const auto order = hidden.shuffle(static_cast<Source>(event.form), event.count);
-        for (std::size_t k = 0; k < variables.size(); ++k) state[variables[k]] = values[order[k]];
+        for (std::size_t k = 0; k < variables.size(); ++k)
+          state.set(variables[k], values[order[k]]);
         break;
       }
       case EventKind::kPermute:
         start();
-        executor.apply(program.table().permutes[event.at], state);
+        state.apply(program.table().permutes[event.at]);
         break;
       case EventKind::kChoose: {
         start();
         const Mixture& mixture = program.table().mixtures[event.at];
-        executor.apply(mixture.outcomes[mixture.select(hidden.draw(mixture.source))], state);
+        state.apply(mixture.outcomes[mixture.select(hidden.draw(mixture.source))]);
         break;
       }
       case EventKind::kCall: {
         start();
         const Mixture& mixture = program.definition(event).mixture;
         const Permute& outcome = mixture.outcomes[mixture.select(hidden.draw(mixture.source))];
-        executor.call(outcome, program.variables(event), state);
+        state.call(outcome, program.variables(event));
         break;
       }
       case EventKind::kPrint:
@@ -88,7 +74,7 @@ Execution execute(const Program& program, std::uint32_t python_seed) {
           result.contradiction = i;
         break;
     }
-    if (is_command(event.kind)) result.states.push_back(state);
+    if (is_command(event.kind)) state.append_to(result.states.emplace_back());
   }
   start();
   return result;

@@ -5,15 +5,15 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "shellgame/programs/program.h"
+#include "shellgame/programs/tracked_state.h"
 #include "shellgame/random/mersenne.h"
 
 namespace shellgame {
 
-// value_of[variable]; a permutation of the values.
+// The value of each variable: a permutation of the values.
 using State = std::vector<ValueId>;
 
 // The hidden numbers of one trace, all from its python_seed s < 2^32: random() draws from
@@ -35,19 +35,8 @@ class HiddenSources {
   std::optional<PythonRandom> generators_[3];
 };
 
-// Applies commands to a state. Holds scratch space: one per thread.
-class Executor {
- public:
-  void apply(const Permute& permute, State& state);
-  // The outcome of definition `mixture` applied to `arguments`.
-  void call(const Permute& outcome, std::span<const VariableId> arguments, State& state);
-
- private:
-  std::vector<ValueId> moved_;
-};
-
 // Whether a Print or Assert fits the state.
-bool evidence_holds(const Program& program, const Event& event, const State& state);
+bool evidence_holds(const Program& program, const Event& event, const TrackedState& state);
 
 struct Execution {
   State initial;

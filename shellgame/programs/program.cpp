@@ -5,22 +5,6 @@
 namespace shellgame {
 namespace {
 
-// How many operands an event of this kind has.
-std::size_t operand_count(const Event& event) {
-  switch (event.kind) {
-    case EventKind::kAssign:
-      return 2;
-    case EventKind::kStart:
-    case EventKind::kPrint:
-      return 2u * event.count;
-    case EventKind::kCall:
-    case EventKind::kAssert:
-      return 1u + event.count;
-    default:
-      return 0;
-  }
-}
-
 bool equal_events(const Program& a, const Event& x, const Program& b, const Event& y) {
   if (x.kind != y.kind || x.form != y.form || x.count != y.count) return false;
   switch (x.kind) {
@@ -53,10 +37,6 @@ std::size_t Mixture::select(double hidden) const {
 std::size_t Program::commands() const {
   return static_cast<std::size_t>(
       std::ranges::count_if(events_, [](const Event& event) { return is_command(event.kind); }));
-}
-
-std::span<const std::uint16_t> Program::operands(const Event& event) const {
-  return {operands_.data() + event.at, operand_count(event)};
 }
 
 std::span<const VariableId> Program::variables(const Event& event) const {

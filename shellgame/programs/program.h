@@ -75,6 +75,22 @@ struct Event {
   std::uint32_t at = 0;     // index into a table, or of the first operand
 };
 
+// How many operands an event has.
+constexpr std::size_t operand_count(const Event& event) {
+  switch (event.kind) {
+    case EventKind::kAssign:
+      return 2;
+    case EventKind::kStart:
+    case EventKind::kPrint:
+      return 2u * event.count;
+    case EventKind::kCall:
+    case EventKind::kAssert:
+      return 1u + event.count;
+    default:
+      return 0;
+  }
+}
+
 struct CommandTable {
   std::vector<Permute> permutes;
   std::vector<Mixture> mixtures;
@@ -95,7 +111,9 @@ class Program {
   std::size_t commands() const;
 
   // The operands of an event, by kind.
-  std::span<const std::uint16_t> operands(const Event& event) const;
+  std::span<const std::uint16_t> operands(const Event& event) const {
+    return {operands_.data() + event.at, operand_count(event)};
+  }
   std::span<const VariableId> variables(
       const Event& event) const;                              // Assign, Start, Call, Print, Assert
   std::span<const ValueId> values(const Event& event) const;  // Assign, Start, Print, Assert

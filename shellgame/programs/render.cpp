@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "shellgame/programs/line_cache.h"
+
 namespace shellgame {
 namespace {
 
@@ -274,6 +276,16 @@ std::string python_number(double number) {
 void render_event(const Program& program, const Event& event, std::uint64_t& environment,
                   std::string& text, std::vector<RevealMark>* marks) {
   EventWriter(program, environment, text, marks).write(event);
+}
+
+LineCache<char> text_cache(std::shared_ptr<const Names> names,
+                           std::shared_ptr<const CommandTable> table) {
+  return {std::move(names), std::move(table),
+          [](std::string_view text, std::vector<char>& units, std::vector<std::uint32_t>* offsets) {
+            units.insert(units.end(), text.begin(), text.end());
+            for (std::uint32_t i = 0; offsets != nullptr && i < text.size(); ++i)
+              offsets->push_back(i);
+          }};
 }
 
 std::string render(const Program& program, std::vector<RevealMark>* marks) {

@@ -28,6 +28,9 @@ inline PhiloxBlock philox4x32(PhiloxBlock counter, std::uint32_t key0, std::uint
 // What a stream is for. Two lanes of the same (seed, index) are independent streams.
 enum class Lane : std::uint32_t { kProgram = 0, kPythonSeed = 1, kSequence = 2, kModel = 3 };
 
+// A stream makes so many blocks at once.
+inline constexpr std::uint32_t kPhiloxBlocks = 8;
+
 class RandomStream {
  public:
   RandomStream(std::uint64_t seed, std::uint64_t index, Lane lane = Lane::kProgram)
@@ -59,8 +62,7 @@ class RandomStream {
   }
 
  private:
-  static constexpr int kBlocks = 8;
-  static constexpr int kBuffered = 4 * kBlocks;
+  static constexpr int kBuffered = 4 * static_cast<int>(kPhiloxBlocks);
   void refill();
 
   std::uint64_t seed_, index_;

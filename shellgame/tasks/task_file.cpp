@@ -1,0 +1,133 @@
+#include "shellgame/tasks/task_file.h"
+
+#include <toml++/toml.h>
+
+#include "shellgame/programs/render.h"
+#include "shellgame/system/error.h"
+#include "shellgame/system/files.h"
+#include "shellgame/tasks/task_keys.h"
+
+namespace shellgame {
+namespace {
+
+std::string where(const std::string& file, const toml::source_region& source) {
+  return fmt::format("{}:{}:{}", file, source.begin.line, source.begin.column);
+}
+
+class TaskReader {
+ public:
+  explicit TaskReader(const std::string& file) : file_(file) {}
+
+  Task read(std::string_view text) {
+    toml::table table;
+    try {
+      table = toml::parse(text, file_);
+    } catch (const toml::parse_error& error) {
+      throw InputError(where(file_, error.source()), std::string(error.description()));
+    }
+    Task task;
+    for (const auto& [key, node] : table) {
+      const TaskKey* known = find_task_key(key.str());
+      if (known == nullptr) unknown(std::string(key.str()), key.source());
+      const std::string value = text_of(known->name, node, node.is_array_of_tables());
+      try {
+        known->set(task, value);
+      } catch (const UsageError& error) {
+        throw InputError(where(file_, key.source()),
+                         fmt::format("key '{}': {}", known->name, error.what()));
+      }
+    }
+    try {
+      check_task(task);
+    } catch (const UsageError& error) {
+      throw InputError(file_, error.what());
+    }
+    return task;
+  }
+
+ private:
+  [[noreturn]] void unknown(const std::string& key, const toml::source_region& source) const {
+    std::vector<std::string> names;
+    for (const TaskKey& known : task_keys()) names.push_back(known.name);
+    const std::string near = nearest_name(key, names);
+    throw InputError(where(file_, source),
+                     fmt::format("key '{}': a task has no such key{}", key,
+                                 near.empty() ? "" : "; is '" + near + "' meant?"));
+  }
+
+  // The text that the command line would have for the same value.
+  std::string text_of(const std::string& key, const toml::node& node, bool tables) const {
+    if (const auto* text = node.as_string()) return text->get();
+    if (const auto* number = node.as_integer()) return std::to_string(number->get());
+    if (const auto* number = node.as_floating_point()) return python_number(number->get());
+    if (const auto* array = node.as_array()) {
+      std::string joined;
+      for (const toml::node& item : *array) {
+        if (!joined.empty()) joined += key == "mixtures" ? "; " : ",";
+        joined += tables || item.is_table() ? stage_text(key, item) : scalar_text(key, item);
+      }
+      return joined;
+    }
+    wrong_type(key, node);
+  }
+
+  std::string scalar_text(const std::string& key, const toml::node& item) const {
+    if (item.is_array()) wrong_type(key, item);
+    return text_of(key, item, false);
+  }
+
+  std::string stage_text(const std::string& key, const toml::node& item) const {
+    const toml::table* table = item.as_table();
+    if (key != "stages" || table == nullptr) wrong_type(key, item);
+    std::string numbers[3];
+    for (const auto& [name, node] : *table) {
+      const std::string_view word = name.str();
+      const std::size_t at = word == "commands"  ? 0
+                             : word == "spacing" ? 1
+                             : word == "traces"  ? 2
+                                                 : 3;
+      if (at == 3 || !node.is_integer()) {
+        throw InputError(where(file_, name.source()),
+                         fmt::format("key 'stages': a stage must hold whole numbers commands, "
+                                     "spacing and traces, not '{}'",
+                                     word));
+      }
+      numbers[at] = std::to_string(node.as_integer()->get());
+    }
+    return numbers[0] + ":" + numbers[1] + (numbers[2].empty() ? "" : ":" + numbers[2]);
+  }
+
+  [[noreturn]] void wrong_type(const std::string& key, const toml::node& node) const {
+    throw InputError(
+        where(file_, node.source()),
+        fmt::format("key '{}': the value must be a string, a number or a list of them", key));
+  }
+
+  std::string file_;
+};
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789.") == std::string::npos;
+}
+
+}  // namespace
+
+Task parse_task(std::string_view toml, const std::string& file) {
+  return TaskReader(file).read(toml);
+}
+
+Task read_task(const std::string& path) { return parse_task(read_file(path), path); }
+
+std::string write_task(const Task& task) {
+  std::string text;
+  for (const TaskKey& key : task_keys()) {
+    const std::string value = key.get(task);
+    // Values hold no quotes, backslashes or control characters: every setter refuses them or only
+    // knows plain words.
+    text += is_number(value) ? fmt::format("{} = {}\n", key.name, value)
+                             : fmt::format("{} = \"{}\"\n", key.name, value);
+  }
+  return text;
+}
+
+}  // namespace shellgame

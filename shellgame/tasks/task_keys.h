@@ -1,0 +1,29 @@
+// The keys of a task spec, declared once: the tool makes its options from this table, the TOML
+// reader its keys, the documentation its text.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shellgame/tasks/task.h"
+
+namespace shellgame {
+
+struct TaskKey {
+  std::string name;         // "full-reveal-period"; a TOML file may also write '_' for '-'
+  std::string placeholder;  // what a value looks like in help texts: "N", "none|branching|..."
+  std::string help;
+  std::function<void(Task&, const std::string&)>
+      set;  // throws UsageError: what must hold, what was received
+  std::function<std::string(const Task&)> get;
+};
+
+const std::vector<TaskKey>& task_keys();
+// Nullptr for an unknown name.
+const TaskKey* find_task_key(std::string_view name);
+// The known name that is nearest to a mistyped one, or "" if none is near.
+std::string nearest_name(std::string_view wrong, const std::vector<std::string>& names);
+
+}  // namespace shellgame
