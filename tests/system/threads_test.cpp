@@ -1,0 +1,85 @@
+#include "shellgame/system/threads.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "shellgame/system/error.h"
+
+namespace shellgame {
+namespace {
+
+// Puts the number of threads back as it was.
+class ParallelFor : public testing::Test {
+ protected:
+  void TearDown() override { set_thread_count(before_); }
+  const int before_ = thread_count();
+};
+
+TEST_F(ParallelFor, GivesEveryIndexOnce) {
+  for (int threads = 1; threads <= 8; ++threads) {
+    set_thread_count(threads);
+    EXPECT_EQ(thread_count(), threads);
+    for (const std::size_t count : {0, 1, 2, 3, 7, 8, 9, 1000, 20000}) {
+      std::vector<std::atomic<int>> calls(count + 1);
+      parallel_for(count, [&](std::size_t i) { ++calls[i]; });
+      for (std::size_t i = 0; i < count; ++i) {
+        ASSERT_EQ(calls[i], 1) << "index " << i << " of " << count << ", " << threads << " threads";
+      }
+      ASSERT_EQ(calls[count], 0);
+    }
+  }
+}
+
+TEST_F(ParallelFor, ThrowsTheExceptionOfTheSmallestIndex) {
+  for (int threads = 1; threads <= 8; ++threads) {
+    set_thread_count(threads);
+    for (int round = 0; round < 50; ++round) {
+      std::string caught = "nothing";
+      try {
+        parallel_for(200, [](std::size_t i) {
+          if (i % 50 == 13) fail("{}", i);
+        });
+      } catch (const Error& error) {
+        caught = error.what();
+      }
+      ASSERT_EQ(caught, "13") << threads << " threads";
+      // The pool is as good as new.
+      std::atomic<int> calls = 0;
+      parallel_for(20, [&](std::size_t) { ++calls; });
+      ASSERT_EQ(calls, 20);
+    }
+  }
+}
+
+TEST_F(ParallelFor, UsesAllThreadsAtOnce) {
+  for (int threads = 1; threads <= 8; ++threads) {
+    set_thread_count(threads);
+    std::mutex mutex;
+    std::condition_variable changed;
+    int here = 0;
+    std::atomic<int> met = 0;
+    // Each item waits until as many items as threads run together.
+    parallel_for(static_cast<std::size_t>(threads), [&](std::size_t) {
+      std::unique_lock lock(mutex);
+      ++here;
+      changed.notify_all();
+      if (changed.wait_for(lock, std::chrono::seconds(20), [&] { return here == threads; })) ++met;
+    });
+    EXPECT_EQ(met, threads);
+  }
+}
+
+TEST_F(ParallelFor, RefusesLessThanOneThread) {
+  EXPECT_THROW(set_thread_count(0), UsageError);
+  EXPECT_THROW(set_thread_count(-1), UsageError);
+  EXPECT_GE(default_thread_count(), 1);
+}
+
+}  // namespace
+}  // namespace shellgame
