@@ -41,8 +41,8 @@ Sampler::Sampler(Task task) : task_((check_task(task), std::move(task))), moves_
 
 std::uint32_t Sampler::python_seed(std::uint64_t seed, std::uint64_t index) {
   // The first word of the stream of that lane, without filling its buffer.
-  return philox4x32({0, static_cast<std::uint32_t>(Lane::kPythonSeed), static_cast<std::uint32_t>(index),
-                     static_cast<std::uint32_t>(index >> 32)},
+  return philox4x32({0, static_cast<std::uint32_t>(Lane::kPythonSeed),
+                     static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32)},
                     static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32))[0];
 }
 

@@ -1,0 +1,52 @@
+// What all subcommands share: how they are declared (once, for parsing, help, documentation and completion), the
+// options that they have in common, and the options of a task.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "shellgame/tasks/task.h"
+
+namespace shellgame {
+
+// Declares `shellgame NAME`: adds --threads, and the examples below its help. Calls `run` when it was chosen.
+CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& summary,
+                      const std::vector<std::string>& examples, std::function<void()> run = {});
+
+// An option that takes one of some words.
+CLI::Option* add_words(CLI::App* command, const std::string& name, std::string& value,
+                       const std::vector<std::string>& words, const std::string& help);
+
+// --task FILE and one option for each key of a task; what is given on the command line wins over the file.
+class TaskOptions {
+ public:
+  explicit TaskOptions(CLI::App* command);
+  // The resolved and checked spec. Throws UsageError or InputError.
+  Task resolve() const;
+
+ private:
+  struct Given;
+  std::shared_ptr<Given> given_;
+};
+
+// One function a subcommand, each in a file of its name.
+void add_trace(CLI::App& app);
+void add_verify(CLI::App& app);
+void add_parse(CLI::App& app);
+void add_tokens(CLI::App& app);
+void add_sequence(CLI::App& app);
+void add_group(CLI::App& app);
+void add_bench(CLI::App& app);
+void add_signature(CLI::App& app);
+void add_quickstart(CLI::App& app);
+void add_completion(CLI::App& app);
+void add_help(CLI::App& app);
+
+// docs/cli.md: all commands and options, from the same declarations.
+std::string cli_markdown(const CLI::App& app);
+std::string bash_completion(const CLI::App& app);
+
+}  // namespace shellgame

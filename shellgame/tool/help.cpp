@@ -1,0 +1,135 @@
+// `shellgame help COMMAND`, the reference in Markdown, and completion for bash: all read the declarations.
+#include <fmt/format.h>
+
+#include "shellgame/system/error.h"
+#include "shellgame/tasks/task_keys.h"
+#include "shellgame/tool/command.h"
+
+namespace shellgame {
+namespace {
+
+std::vector<const CLI::App*> subcommands(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+const CLI::App* find(const CLI::App& app, const std::vector<std::string>& words) {
+  const CLI::App* at = &app;
+  for (const std::string& word : words) {
+    const CLI::App* next = nullptr;
+    std::vector<std::string> names;
+    for (const CLI::App* sub : subcommands(*at)) {
+      names.push_back(sub->get_name());
+      if (sub->get_name() == word) next = sub;
+    }
+    if (next == nullptr) {
+      const std::string near = nearest_name(word, names);
+      wrong_use("'{}' is not a command of '{}'{}", word, at->get_name(),
+                near.empty() ? "" : "; is '" + near + "' meant?");
+    }
+    at = next;
+  }
+  return at;
+}
+
+std::string escaped(std::string text) {
+  for (std::size_t at = 0; (at = text.find_first_of("|<", at)) != std::string::npos; at += 2) text.insert(at, "\\");
+  return text;
+}
+
+void markdown(const CLI::App& app, const std::string& name, std::string& out) {
+  out += fmt::format("\n## {}\n\n{}\n", name, app.get_description());
+  std::string table;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_name() == "--help") continue;
+    const std::string standard = option->get_default_str();
+    table += fmt::format("| `{}` {} | {} | {} |\n", option->get_name(), escaped(option->get_type_name()),
+                         escaped(option->get_description()), standard.empty() ? "" : "`" + escaped(standard) + "`");
+  }
+  if (!table.empty()) out += "\n| option | meaning | default |\n| --- | --- | --- |\n" + table;
+  if (!app.get_footer().empty()) {
+    const std::string footer = app.get_footer();
+    out += "\n```\n" + footer.substr(footer.find('\n') + 1) + "\n```\n";
+  }
+  for (const CLI::App* sub : subcommands(app)) markdown(*sub, name + " " + sub->get_name(), out);
+}
+
+// One line of the completion's table: the words that may follow `path`.
+void completion_cases(const CLI::App& app, const std::string& path, std::string& out) {
+  std::string words;
+  for (const CLI::App* sub : subcommands(app)) words += sub->get_name() + " ";
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_name().starts_with("--")) words += option->get_name() + " ";
+  }
+  out += fmt::format("    '{}') words='{}' ;;\n", path, words);
+  for (const CLI::Option* option : app.get_options()) {
+    std::string values = option->get_type_name();
+    if (values.find('|') == std::string::npos || !option->get_name().starts_with("--")) continue;
+    if (const std::size_t more = values.find(",..."); more != std::string::npos) values.erase(more);
+    for (char& c : values) c = c == '|' ? ' ' : c;
+    out += fmt::format("    '{} {}') words='{}' ;;\n", path, option->get_name(), values);
+  }
+  for (const CLI::App* sub : subcommands(app)) completion_cases(*sub, path + " " + sub->get_name(), out);
+}
+
+}  // namespace
+
+std::string cli_markdown(const CLI::App& app) {
+  std::string out =
+      "# The tool's commands\n\nMade by `shellgame help --markdown` from the declarations that parse the command line; a "
+      "test keeps it current.\nOptions of a task are keys of a TOML task file, too (`--task`).\n";
+  for (const CLI::App* sub : subcommands(app)) markdown(*sub, "shellgame " + sub->get_name(), out);
+  return out;
+}
+
+std::string bash_completion(const CLI::App& app) {
+  std::string cases;
+  completion_cases(app, app.get_name(), cases);
+  return "# bash completion for shellgame: source this file, or put it into bash's completions folder.\n"
+         "_shellgame() {\n"
+         "  local word path='shellgame' words='' i previous=${COMP_WORDS[COMP_CWORD-1]}\n"
+         "  COMPREPLY=()\n"
+         "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
+         "    word=${COMP_WORDS[i]}\n"
+         "    [[ $word == -* ]] && break\n"
+         "    path+=\" $word\"\n"
+         "  done\n"
+         "  [[ $previous == --* ]] && path+=\" $previous\"\n"
+         "  case $path in\n" +
+         cases +
+         "    *' --'*)\n"
+         "      COMPREPLY=($(compgen -f -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
+         "      return ;;\n"
+         "  esac\n"
+         "  COMPREPLY=($(compgen -W \"$words\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
+         "}\n"
+         "complete -F _shellgame shellgame\n";
+}
+
+void add_help(CLI::App& app) {
+  struct State {
+    std::vector<std::string> words;
+    bool markdown = false;
+  };
+  auto state = std::make_shared<State>();
+  CLI::App* command = add_command(app, "help", "Print the help of a command.",
+                                  {"shellgame help trace", "shellgame help tokens encode"}, [state, &app] {
+                                    fmt::print("{}", state->markdown ? cli_markdown(app) : find(app, state->words)->help());
+                                  });
+  command->add_option("command", state->words, "the command")->type_name("COMMAND...");
+  command->add_flag("--markdown", state->markdown, "print the reference of all commands, as in docs/cli.md");
+}
+
+void add_completion(CLI::App& app) {
+  auto shell = std::make_shared<std::string>();
+  CLI::App* command = add_command(app, "completion", "Print the completion script for a shell.",
+                                  {"source <(shellgame completion bash)"},
+                                  [&app] { fmt::print("{}", bash_completion(app)); });
+  command->add_option("shell", *shell, "the shell")
+      ->type_name("bash")
+      ->required()
+      ->check([shell](const std::string& text) {
+        return text == "bash" ? std::string() : fmt::format("must be bash, not '{}'", text);
+      });
+}
+
+}  // namespace shellgame

@@ -1,0 +1,95 @@
+// `shellgame verify FILE`: replays traces in a real CPython and counts mismatches.
+#include "shellgame/tool/verify.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "shellgame/system/error.h"
+#include "shellgame/system/files.h"
+#include "shellgame/system/progress.h"
+#include "shellgame/tasks/trace.h"
+#include "shellgame/tool/command.h"
+
+namespace shellgame {
+namespace {
+
+struct VerifyOptions {
+  std::string file, format = "text";
+  ReplayOptions replay;
+};
+
+void run(const VerifyOptions& options) {
+  const std::vector<TraceText> traces = read_traces(read_file(options.file), options.file);
+  if (traces.empty()) fail("'{}' must hold at least one trace, and it holds none", options.file);
+  Replay replay(options.replay);
+  Progress progress("verifying", "traces", traces.size());
+  for (const TraceText& trace : traces) {
+    replay.add(trace.index, trace.text, trace.python_seed);
+    progress.advance(1);
+  }
+  report_replay(replay.finish(), options.format, stdout);
+}
+
+}  // namespace
+
+void report_replay(const ReplayReport& report, const std::string& format, std::FILE* to) {
+  const double rate = report.seconds > 0 ? static_cast<double>(report.traces) / report.seconds : 0;
+  if (format == "json") {
+    nlohmann::ordered_json json = {{"python", report.python_version},
+                                   {"traces", report.traces},
+                                   {"examples", report.examples},
+                                   {"outputs", report.outputs},
+                                   {"mismatches", report.mismatches},
+                                   {"doctest_traces", report.doctest_traces},
+                                   {"doctest_failures", report.doctest_failures},
+                                   {"disagreements", report.disagreements},
+                                   {"seconds", report.seconds},
+                                   {"traces_per_second", rate}};
+    json["first_mismatches"] = nlohmann::ordered_json::array();
+    for (const Mismatch& m : report.first) {
+      json["first_mismatches"].push_back(
+          {{"trace", m.trace}, {"line", m.line}, {"source", m.source}, {"expected", m.expected}, {"got", m.got}});
+    }
+    fmt::print(to, "{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  } else {
+    for (const Mismatch& m : report.first) {
+      fmt::print(to, "trace {}, line {}: {}\n  expected: {}\n  got:      {}\n", m.trace, m.line, m.source, m.expected,
+                 m.got);
+    }
+    fmt::print(to, "CPython {}: {} traces, {} examples, {} outputs, {} mismatches; {:.0f} traces a second\n",
+               report.python_version, report.traces, report.examples, report.outputs, report.mismatches, rate);
+    fmt::print(to, "doctest: {} of these traces, {} failures, {} disagreements\n", report.doctest_traces,
+               report.doctest_failures, report.disagreements);
+  }
+  if (!report.passed()) {
+    std::fflush(to);
+    fail("{} outputs differ from what CPython prints (doctest: {} failures, {} disagreements)", report.mismatches,
+         report.doctest_failures, report.disagreements);
+  }
+}
+
+void add_replay_options(CLI::App* command, ReplayOptions& replay) {
+  command->add_option("--python", replay.python, "the interpreter that replays traces")
+      ->type_name("PROGRAM")
+      ->capture_default_str();
+  command
+      ->add_option("--doctest-every", replay.doctest_every,
+                   "doctest, as a second witness, checks one trace of so many; 0 for none")
+      ->type_name("N")
+      ->capture_default_str();
+}
+
+void add_verify(CLI::App& app) {
+  auto options = std::make_shared<VerifyOptions>();
+  CLI::App* command = add_command(app, "verify",
+                                  "Replay traces in a real CPython and count outputs that differ. The traces' code runs: "
+                                  "verify no file that you would not run.",
+                                  {"shellgame verify traces.jsonl", "shellgame verify session.txt --format json"},
+                                  [options] { run(*options); });
+  command->add_option("file", options->file, "text or JSON lines; - for standard input")->type_name("FILE")->required();
+  add_replay_options(command, options->replay);
+  add_words(command, "--format", options->format, {"text", "json"}, "the form of the report");
+}
+
+}  // namespace shellgame
