@@ -25,7 +25,7 @@ json claim_of(const Group& group) {
     const Permutation p = all.sample(stream);
     claim["probes"].push_back(json::array({p.images(group.degree()), group.contains(p)}));
   }
-  if (group.order() <= 360) {  // sympy lists classes slowly
+  if (group.order() <= 2520) {  // sympy lists classes slowly
     claim["class_sizes"] = json::array();
     for (const ConjugacyClass& c : group.conjugacy_classes())
       claim["class_sizes"].push_back(c.size);
