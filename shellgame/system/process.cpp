@@ -62,6 +62,11 @@ int lifted(int descriptor, std::size_t above) {
   return copy;
 }
 
+// Never for 0 or below: kill() would take that for a whole group, or for every process there is.
+void kill_only(pid_t child) {
+  if (child > 0) ::kill(child, SIGKILL);
+}
+
 std::string ending_of(int status) {
   if (WIFSIGNALED(status)) {
     return fmt::format("signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
@@ -125,7 +130,7 @@ Process::Process(const std::vector<std::string>& command, const std::vector<int>
 }
 
 Process::~Process() {
-  if (ending_.empty()) ::kill(id_, SIGKILL);
+  if (ending_.empty()) kill_only(id_);
   end(std::chrono::milliseconds(0));
   close_once(output_);
   close_once(error_);
@@ -172,6 +177,7 @@ void Process::read_errors() {
 }
 
 const std::string& Process::end(std::chrono::milliseconds patience) {
+  if (id_ <= 0) ending_ = "no start";  // waitpid() would wait for any child
   if (!ending_.empty()) return ending_;
   close_once(input_);
   const auto deadline = std::chrono::steady_clock::now() + patience;
@@ -184,7 +190,7 @@ const std::string& Process::end(std::chrono::milliseconds patience) {
     if (ended < 0 && errno != EINTR) ending_ = "an unknown end";
     if (!ending_.empty()) break;
     if (!killed && std::chrono::steady_clock::now() >= deadline) {
-      ::kill(id_, SIGKILL);
+      kill_only(id_);
       killed = true;
     } else if (!killed) {
       // A child that still writes must not hang on a full pipe.

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,7 @@ class ScratchFolder {
 // Forks; the child runs `work` and leaves with its result, or with 99 if it throws.
 inline pid_t fork_child(const std::function<int()>& work) {
   const pid_t child = ::fork();
+  if (child < 0) throw std::runtime_error("no fork");  // nobody may signal process -1
   if (child != 0) return child;
   int code = 99;
   try {
