@@ -141,18 +141,11 @@ class LineCache {
     std::vector<std::uint32_t> offsets;
     encode_(text, units, found.empty() ? nullptr : &offsets);
     out.append(units);
-    std::size_t unit = 0;
+    marks_in_units(found, offsets);
     for (RevealMark mark : found) {
-      const std::uint64_t end = mark.offset + mark.length;
-      // The first unit whose text reaches into the value; up to the last that begins before its
-      // end.
-      while (unit + 1 < offsets.size() && offsets[unit + 1] <= mark.offset) ++unit;
-      std::size_t last = unit;
-      while (last + 1 < offsets.size() && offsets[last + 1] < end) ++last;
       mark.command = commands;
       mark.event = static_cast<std::uint32_t>(i);
-      mark.offset = before + unit;
-      mark.length = static_cast<std::uint32_t>(last - unit + 1);
+      mark.offset += before;
       marks->push_back(mark);
     }
   }

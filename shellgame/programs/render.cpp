@@ -278,6 +278,20 @@ void render_event(const Program& program, const Event& event, std::uint64_t& env
   EventWriter(program, environment, text, marks).write(event);
 }
 
+void marks_in_units(std::vector<RevealMark>& marks, const std::vector<std::uint32_t>& offsets) {
+  std::size_t unit = 0;
+  for (RevealMark& mark : marks) {
+    const std::uint64_t end = mark.offset + mark.length;
+    // From the unit that reaches into the value's first byte to the last that begins before its
+    // end.
+    while (unit + 1 < offsets.size() && offsets[unit + 1] <= mark.offset) ++unit;
+    std::size_t last = unit;
+    while (last + 1 < offsets.size() && offsets[last + 1] < end) ++last;
+    mark.offset = unit;
+    mark.length = static_cast<std::uint32_t>(last - unit + 1);
+  }
+}
+
 LineCache<char> text_cache(std::shared_ptr<const Names> names,
                            std::shared_ptr<const CommandTable> table) {
   return {std::move(names), std::move(table),

@@ -34,6 +34,10 @@ std::string python_number(double number);
 void render_event(const Program& program, const Event& event, std::uint64_t& environment,
                   std::string& text, std::vector<RevealMark>* marks = nullptr);
 
+// Turns marks in bytes into marks in units (tokens) of the same text, where unit k begins at byte
+// offsets[k].
+void marks_in_units(std::vector<RevealMark>& marks, const std::vector<std::uint32_t>& offsets);
+
 // The whole text. Marks count commands and bytes from the start of this program.
 std::string render(const Program& program, std::vector<RevealMark>* marks = nullptr);
 

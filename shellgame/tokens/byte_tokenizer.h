@@ -16,6 +16,7 @@ class ByteTokenizer final : public Tokenizer {
   std::optional<std::uint32_t> token_id(std::string_view token) const override;
   std::uint32_t vocabulary_size() const override { return 256; }
   std::string name() const override { return "bytes"; }
+  bool lines_are_independent() const override { return true; }
 };
 
 }  // namespace shellgame

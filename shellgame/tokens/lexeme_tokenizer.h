@@ -27,6 +27,7 @@ class LexemeTokenizer final : public Tokenizer {
   std::optional<std::uint32_t> token_id(std::string_view token) const override;
   std::uint32_t vocabulary_size() const override;
   std::string name() const override { return "lexeme"; }
+  bool lines_are_independent() const override { return true; }
 };
 
 // The same tokenizer as a tokenizer.json for Hugging Face's library (which gives <unk> where this

@@ -32,6 +32,8 @@ class Tokenizer {
   virtual std::uint32_t vocabulary_size() const = 0;
   // "lexeme", "bytes", or the path of the tokenizer.json.
   virtual std::string name() const = 0;
+  // Whether the ids of a text are those of its lines, one after the other.
+  virtual bool lines_are_independent() const { return false; }
 
   std::vector<std::uint32_t> encode(std::string_view text) const {
     std::vector<std::uint32_t> ids;

@@ -12,7 +12,8 @@ namespace shellgame {
 CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& summary,
                       const std::vector<std::string>& examples, std::function<void()> run) {
   CLI::App* command = parent.add_subcommand(name, summary);
-  if (!examples.empty()) command->footer("Examples:\n  " + fmt::format("{}", fmt::join(examples, "\n  ")));
+  if (!examples.empty())
+    command->footer("Examples:\n  " + fmt::format("{}", fmt::join(examples, "\n  ")));
   command
       ->add_option_function<int>(
           "--threads", [](const int& count) { set_thread_count(count); },
@@ -50,7 +51,10 @@ TaskOptions::TaskOptions(CLI::App* command) : given_(std::make_shared<Given>()) 
     const std::string standard = key.get(defaults);
     command
         ->add_option_function<std::string>(
-            "--" + key.name, [given = given_, name = key.name](const std::string& text) { given->values[name] = text; },
+            "--" + key.name,
+            [given = given_, name = key.name](const std::string& text) {
+              given->values[name] = text;
+            },
             key.help)
         ->type_name(key.placeholder)
         ->default_str(standard)

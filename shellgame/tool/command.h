@@ -1,5 +1,5 @@
-// What all subcommands share: how they are declared (once, for parsing, help, documentation and completion), the
-// options that they have in common, and the options of a task.
+// What all subcommands share: how they are declared (once, for parsing, help, documentation and
+// completion), the options that they have in common, and the options of a task.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,7 +12,8 @@
 
 namespace shellgame {
 
-// Declares `shellgame NAME`: adds --threads, and the examples below its help. Calls `run` when it was chosen.
+// Declares `shellgame NAME`: adds --threads, and the examples below its help. Calls `run` when it
+// was chosen.
 CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& summary,
                       const std::vector<std::string>& examples, std::function<void()> run = {});
 
@@ -20,7 +21,8 @@ CLI::App* add_command(CLI::App& parent, const std::string& name, const std::stri
 CLI::Option* add_words(CLI::App* command, const std::string& name, std::string& value,
                        const std::vector<std::string>& words, const std::string& help);
 
-// --task FILE and one option for each key of a task; what is given on the command line wins over the file.
+// --task FILE and one option for each key of a task; what is given on the command line wins over
+// the file.
 class TaskOptions {
  public:
   explicit TaskOptions(CLI::App* command);

@@ -22,10 +22,12 @@ void describe(const GroupOptions& options) {
   json["degree"] = group.degree();
   json["order"] = group.order();
   json["abelian"] = group.is_abelian();
-  for (const Permutation& generator : group.generators()) json["generators"].push_back(generator.to_cycles());
+  for (const Permutation& generator : group.generators())
+    json["generators"].push_back(generator.to_cycles());
   if (group.order() <= 1'000'000) {
     for (const ConjugacyClass& c : group.conjugacy_classes()) {
-      json["conjugacy_classes"].push_back({{"representative", c.representative.to_cycles()}, {"size", c.size}});
+      json["conjugacy_classes"].push_back(
+          {{"representative", c.representative.to_cycles()}, {"size", c.size}});
     }
   }
   if (!options.within.empty()) {
@@ -33,7 +35,8 @@ void describe(const GroupOptions& options) {
     json["is_subgroup"] = group.is_subgroup_of(parse_group(options.within));
   }
   if (options.elements) {
-    for (const Permutation& element : group.elements()) json["elements"].push_back(element.to_cycles());
+    for (const Permutation& element : group.elements())
+      json["elements"].push_back(element.to_cycles());
   }
   if (options.format == "json") {
     fmt::print("{}\n", json.dump(2));
@@ -47,15 +50,18 @@ void describe(const GroupOptions& options) {
   if (json.contains("conjugacy_classes")) {
     fmt::print("conjugacy classes: {}\n", json["conjugacy_classes"].size());
     for (const auto& c : json["conjugacy_classes"]) {
-      fmt::print("  {:>8}  {}\n", c["size"].get<std::uint64_t>(), c["representative"].get<std::string>());
+      fmt::print("  {:>8}  {}\n", c["size"].get<std::uint64_t>(),
+                 c["representative"].get<std::string>());
     }
   }
   if (!options.within.empty()) {
-    fmt::print("{} of {}\n", json["is_subgroup"].get<bool>() ? "a subgroup" : "not a subgroup", options.within);
+    fmt::print("{} of {}\n", json["is_subgroup"].get<bool>() ? "a subgroup" : "not a subgroup",
+               options.within);
   }
   if (options.elements) {
     std::uint64_t index = 0;
-    for (const Permutation& element : group.elements()) fmt::print("{:>8}  {}\n", index++, element.to_cycles());
+    for (const Permutation& element : group.elements())
+      fmt::print("{:>8}  {}\n", index++, element.to_cycles());
   }
 }
 
@@ -63,15 +69,17 @@ void describe(const GroupOptions& options) {
 
 void add_group(CLI::App& app) {
   auto options = std::make_shared<GroupOptions>();
-  CLI::App* command =
-      add_command(app, "group", "Describe a group: order, generators, conjugacy classes, elements.",
-                  {"shellgame group S5", "shellgame group A4xZ5 --format json", "shellgame group A5 --within S5",
-                   "shellgame group '<(1 2 3 4 5), (2 5)(3 4)>' --elements"},
-                  [options] { describe(*options); });
+  CLI::App* command = add_command(
+      app, "group", "Describe a group: order, generators, conjugacy classes, elements.",
+      {"shellgame group S5", "shellgame group A4xZ5 --format json",
+       "shellgame group A5 --within S5", "shellgame group '<(1 2 3 4 5), (2 5)(3 4)>' --elements"},
+      [options] { describe(*options); });
   command->add_option("name", options->name, "the group: S5, A5, Z7, D4, A4xZ5, '<(1 2), (1 2 3)>'")
       ->type_name("NAME")
       ->required();
-  command->add_option("--within", options->within, "also say whether it is a subgroup of this group")->type_name("NAME");
+  command
+      ->add_option("--within", options->within, "also say whether it is a subgroup of this group")
+      ->type_name("NAME");
   command->add_flag("--elements", options->elements, "list all elements with their indices");
   add_words(command, "--format", options->format, {"text", "json"}, "the form of the answer");
 }

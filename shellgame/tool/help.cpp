@@ -1,4 +1,5 @@
-// `shellgame help COMMAND`, the reference in Markdown, and completion for bash: all read the declarations.
+// `shellgame help COMMAND`, the reference in Markdown, and completion for bash: all read the
+// declarations.
 #include <fmt/format.h>
 
 #include "shellgame/system/error.h"
@@ -32,7 +33,8 @@ const CLI::App* find(const CLI::App& app, const std::vector<std::string>& words)
 }
 
 std::string escaped(std::string text) {
-  for (std::size_t at = 0; (at = text.find_first_of("|<", at)) != std::string::npos; at += 2) text.insert(at, "\\");
+  for (std::size_t at = 0; (at = text.find_first_of("|<", at)) != std::string::npos; at += 2)
+    text.insert(at, "\\");
   return text;
 }
 
@@ -42,8 +44,9 @@ void markdown(const CLI::App& app, const std::string& name, std::string& out) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_name() == "--help") continue;
     const std::string standard = option->get_default_str();
-    table += fmt::format("| `{}` {} | {} | {} |\n", option->get_name(), escaped(option->get_type_name()),
-                         escaped(option->get_description()), standard.empty() ? "" : "`" + escaped(standard) + "`");
+    table += fmt::format("| `{}` {} | {} | {} |\n", option->get_name(),
+                         escaped(option->get_type_name()), escaped(option->get_description()),
+                         standard.empty() ? "" : "`" + escaped(standard) + "`");
   }
   if (!table.empty()) out += "\n| option | meaning | default |\n| --- | --- | --- |\n" + table;
   if (!app.get_footer().empty()) {
@@ -68,14 +71,16 @@ void completion_cases(const CLI::App& app, const std::string& path, std::string&
     for (char& c : values) c = c == '|' ? ' ' : c;
     out += fmt::format("    '{} {}') words='{}' ;;\n", path, option->get_name(), values);
   }
-  for (const CLI::App* sub : subcommands(app)) completion_cases(*sub, path + " " + sub->get_name(), out);
+  for (const CLI::App* sub : subcommands(app))
+    completion_cases(*sub, path + " " + sub->get_name(), out);
 }
 
 }  // namespace
 
 std::string cli_markdown(const CLI::App& app) {
   std::string out =
-      "# The tool's commands\n\nMade by `shellgame help --markdown` from the declarations that parse the command line; a "
+      "# The tool's commands\n\nMade by `shellgame help --markdown` from the declarations that "
+      "parse the command line; a "
       "test keeps it current.\nOptions of a task are keys of a TOML task file, too (`--task`).\n";
   for (const CLI::App* sub : subcommands(app)) markdown(*sub, "shellgame " + sub->get_name(), out);
   return out;
@@ -84,7 +89,8 @@ std::string cli_markdown(const CLI::App& app) {
 std::string bash_completion(const CLI::App& app) {
   std::string cases;
   completion_cases(app, app.get_name(), cases);
-  return "# bash completion for shellgame: source this file, or put it into bash's completions folder.\n"
+  return "# bash completion for shellgame: source this file, or put it into bash's completions "
+         "folder.\n"
          "_shellgame() {\n"
          "  local word path='shellgame' words='' i previous=${COMP_WORDS[COMP_CWORD-1]}\n"
          "  COMPREPLY=()\n"
@@ -111,12 +117,14 @@ void add_help(CLI::App& app) {
     bool markdown = false;
   };
   auto state = std::make_shared<State>();
-  CLI::App* command = add_command(app, "help", "Print the help of a command.",
-                                  {"shellgame help trace", "shellgame help tokens encode"}, [state, &app] {
-                                    fmt::print("{}", state->markdown ? cli_markdown(app) : find(app, state->words)->help());
-                                  });
+  CLI::App* command = add_command(
+      app, "help", "Print the help of a command.",
+      {"shellgame help trace", "shellgame help tokens encode"}, [state, &app] {
+        fmt::print("{}", state->markdown ? cli_markdown(app) : find(app, state->words)->help());
+      });
   command->add_option("command", state->words, "the command")->type_name("COMMAND...");
-  command->add_flag("--markdown", state->markdown, "print the reference of all commands, as in docs/cli.md");
+  command->add_flag("--markdown", state->markdown,
+                    "print the reference of all commands, as in docs/cli.md");
 }
 
 void add_completion(CLI::App& app) {

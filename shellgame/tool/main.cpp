@@ -1,5 +1,5 @@
-// The tool `shellgame`: declares all subcommands, runs the chosen one, and turns errors into one sentence and an exit
-// code: 0 only on success, 2 for wrong use or wrong input, 1 for failure.
+// The tool `shellgame`: declares all subcommands, runs the chosen one, and turns errors into one
+// sentence and an exit code: 0 only on success, 2 for wrong use or wrong input, 1 for failure.
 #include <fmt/format.h>
 
 #include <exception>
@@ -16,12 +16,14 @@ constexpr int kWrongUse = 2;
 
 // The deepest subcommand that was named.
 const CLI::App* chosen(const CLI::App* app) {
-  for (const CLI::App* next : app->get_subcommands([](const CLI::App* s) { return s->parsed(); })) return chosen(next);
+  for (const CLI::App* next : app->get_subcommands([](const CLI::App* s) { return s->parsed(); }))
+    return chosen(next);
   return app;
 }
 
 std::string full_name(const CLI::App* app) {
-  return app->get_parent() == nullptr ? app->get_name() : full_name(app->get_parent()) + " " + app->get_name();
+  return app->get_parent() == nullptr ? app->get_name()
+                                      : full_name(app->get_parent()) + " " + app->get_name();
 }
 
 // A sentence for what the command line got wrong, with the nearest name where a name is unknown.
@@ -33,26 +35,34 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
     if (wrong.starts_with("-")) {
       for (const CLI::Option* option : at->get_options()) names.push_back(option->get_name());
     } else {
-      for (const CLI::App* sub : at->get_subcommands([](const CLI::App*) { return true; })) names.push_back(sub->get_name());
+      for (const CLI::App* sub : at->get_subcommands([](const CLI::App*) { return true; }))
+        names.push_back(sub->get_name());
     }
     const std::string near = nearest_name(wrong, names);
     return fmt::format("'{}' is not {} of '{}'{} (see '{} --help')", wrong,
-                       wrong.starts_with("-") ? "an option" : names.empty() ? "an argument" : "a command",
-                       full_name(at), near.empty() ? "" : "; is '" + near + "' meant?", full_name(at));
+                       wrong.starts_with("-") ? "an option"
+                       : names.empty()        ? "an argument"
+                                              : "a command",
+                       full_name(at), near.empty() ? "" : "; is '" + near + "' meant?",
+                       full_name(at));
   }
   return fmt::format("{} (see '{} --help')", error.what(), full_name(at));
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("A laboratory for state tracking in sequence models: traces of a Python shell that shuffle variables,\n"
-               "confirmed by a real CPython.",
-               "shellgame");
-  app.set_version_flag("--version", "shellgame " SHELLGAME_VERSION ", generator " + std::to_string(kGeneratorVersion));
+  CLI::App app(
+      "A laboratory for state tracking in sequence models: traces of a Python shell that shuffle "
+      "variables,\n"
+      "confirmed by a real CPython.",
+      "shellgame");
+  app.set_version_flag("--version", "shellgame " SHELLGAME_VERSION ", generator " +
+                                        std::to_string(kGeneratorVersion));
   app.set_help_flag("--help", "print this help and exit");
   app.require_subcommand(0, 1);
   app.get_formatter()->column_width(34);
-  app.footer("Examples:\n  shellgame trace --group S3 --moves swaps --commands 8 --spacing 2\n"
-             "  shellgame help trace\n\nExit codes: 0 success, 1 failure, 2 wrong use or wrong input.");
+  app.footer(
+      "Examples:\n  shellgame trace --group S3 --moves swaps --commands 8 --spacing 2\n"
+      "  shellgame help trace\n\nExit codes: 0 success, 1 failure, 2 wrong use or wrong input.");
   add_quickstart(app);
   add_trace(app);
   add_verify(app);

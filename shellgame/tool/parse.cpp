@@ -29,19 +29,23 @@ void run(const ParseOptions& options) {
   if (traces.empty()) fail("'{}' must hold at least one trace, and it holds none", options.file);
   const bool json = content.starts_with('{');
   for (const TraceText& trace : traces) {
-    const Program program = json ? parse(trace.text, fmt::format("{}, trace {}", options.file, trace.index))
-                                 : parse_part(trace, options.file);
+    const Program program =
+        json ? parse(trace.text, fmt::format("{}, trace {}", options.file, trace.index))
+             : parse_part(trace, options.file);
     std::vector<RevealMark> marks;
     const std::string text = render(program, &marks);
     const auto seed = static_cast<std::uint32_t>(trace.python_seed.value_or(0));
     const Execution execution = execute(program, seed);
     if (execution.contradiction && (trace.python_seed || !is_uncertain(program))) {
-      fail("{}: trace {} contradicts itself at event {}: what it shows is not what its commands give", options.file,
-           trace.index, *execution.contradiction);
+      fail(
+          "{}: trace {} contradicts itself at event {}: what it shows is not what its commands "
+          "give",
+          options.file, trace.index, *execution.contradiction);
     }
     if (options.format == "jsonl") {
       std::vector<ValueId> states;
-      for (const State& state : execution.states) states.insert(states.end(), state.begin(), state.end());
+      for (const State& state : execution.states)
+        states.insert(states.end(), state.begin(), state.end());
       std::string line;
       append_json_line(program, text, marks, states, trace.index,
                        trace.python_seed ? std::optional(seed) : std::nullopt, std::nullopt, line);
@@ -57,7 +61,8 @@ void run(const ParseOptions& options) {
     for (const State& state : execution.states) {
       fmt::print(" ");
       for (std::size_t v = 0; v < state.size(); ++v) {
-        fmt::print("{}{}", v > 0 && state.size() > 9 ? "," : "", program.names().value(state[v]).text);
+        fmt::print("{}{}", v > 0 && state.size() > 9 ? "," : "",
+                   program.names().value(state[v]).text);
       }
     }
     fmt::print("\n\n");
@@ -68,11 +73,15 @@ void run(const ParseOptions& options) {
 
 void add_parse(CLI::App& app) {
   auto options = std::make_shared<ParseOptions>();
-  CLI::App* command =
-      add_command(app, "parse", "Read traces that a person typed; print them in canonical form, with their states.",
-                  {"shellgame parse session.txt", "shellgame parse session.txt --format jsonl", "shellgame parse -"},
-                  [options] { run(*options); });
-  command->add_option("file", options->file, "text or JSON lines; - for standard input")->type_name("FILE")->required();
+  CLI::App* command = add_command(
+      app, "parse",
+      "Read traces that a person typed; print them in canonical form, with their states.",
+      {"shellgame parse session.txt", "shellgame parse session.txt --format jsonl",
+       "shellgame parse -"},
+      [options] { run(*options); });
+  command->add_option("file", options->file, "text or JSON lines; - for standard input")
+      ->type_name("FILE")
+      ->required();
   add_words(command, "--format", options->format, {"text", "jsonl"}, "the form of the answer");
 }
 

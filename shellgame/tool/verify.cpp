@@ -48,24 +48,30 @@ void report_replay(const ReplayReport& report, const std::string& format, std::F
                                    {"traces_per_second", rate}};
     json["first_mismatches"] = nlohmann::ordered_json::array();
     for (const Mismatch& m : report.first) {
-      json["first_mismatches"].push_back(
-          {{"trace", m.trace}, {"line", m.line}, {"source", m.source}, {"expected", m.expected}, {"got", m.got}});
+      json["first_mismatches"].push_back({{"trace", m.trace},
+                                          {"line", m.line},
+                                          {"source", m.source},
+                                          {"expected", m.expected},
+                                          {"got", m.got}});
     }
     fmt::print(to, "{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   } else {
     for (const Mismatch& m : report.first) {
-      fmt::print(to, "trace {}, line {}: {}\n  expected: {}\n  got:      {}\n", m.trace, m.line, m.source, m.expected,
-                 m.got);
+      fmt::print(to, "trace {}, line {}: {}\n  expected: {}\n  got:      {}\n", m.trace, m.line,
+                 m.source, m.expected, m.got);
     }
-    fmt::print(to, "CPython {}: {} traces, {} examples, {} outputs, {} mismatches; {:.0f} traces a second\n",
-               report.python_version, report.traces, report.examples, report.outputs, report.mismatches, rate);
-    fmt::print(to, "doctest: {} of these traces, {} failures, {} disagreements\n", report.doctest_traces,
-               report.doctest_failures, report.disagreements);
+    fmt::print(
+        to,
+        "CPython {}: {} traces, {} examples, {} outputs, {} mismatches; {:.0f} traces a second\n",
+        report.python_version, report.traces, report.examples, report.outputs, report.mismatches,
+        rate);
+    fmt::print(to, "doctest: {} of these traces, {} failures, {} disagreements\n",
+               report.doctest_traces, report.doctest_failures, report.disagreements);
   }
   if (!report.passed()) {
     std::fflush(to);
-    fail("{} outputs differ from what CPython prints (doctest: {} failures, {} disagreements)", report.mismatches,
-         report.doctest_failures, report.disagreements);
+    fail("{} outputs differ from what CPython prints (doctest: {} failures, {} disagreements)",
+         report.mismatches, report.doctest_failures, report.disagreements);
   }
 }
 
@@ -82,12 +88,15 @@ void add_replay_options(CLI::App* command, ReplayOptions& replay) {
 
 void add_verify(CLI::App& app) {
   auto options = std::make_shared<VerifyOptions>();
-  CLI::App* command = add_command(app, "verify",
-                                  "Replay traces in a real CPython and count outputs that differ. The traces' code runs: "
-                                  "verify no file that you would not run.",
-                                  {"shellgame verify traces.jsonl", "shellgame verify session.txt --format json"},
-                                  [options] { run(*options); });
-  command->add_option("file", options->file, "text or JSON lines; - for standard input")->type_name("FILE")->required();
+  CLI::App* command = add_command(
+      app, "verify",
+      "Replay traces in a real CPython and count outputs that differ. The traces' code runs: "
+      "verify no file that you would not run.",
+      {"shellgame verify traces.jsonl", "shellgame verify session.txt --format json"},
+      [options] { run(*options); });
+  command->add_option("file", options->file, "text or JSON lines; - for standard input")
+      ->type_name("FILE")
+      ->required();
   add_replay_options(command, options->replay);
   add_words(command, "--format", options->format, {"text", "json"}, "the form of the report");
 }

@@ -1,0 +1,37 @@
+// Traces as token ids, straight from the program where the tokenizer allows it (lines are then
+// copied from a table), through the text where it does not.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "shellgame/programs/line_cache.h"
+#include "shellgame/tasks/trace.h"
+#include "shellgame/tokens/tokenizer.h"
+
+namespace shellgame {
+
+struct TokenTrace {
+  Buffer<std::uint32_t> ids;
+  std::vector<RevealMark> reveals;  // places in tokens
+  Trace trace;                      // scratch; its program is the trace's program
+};
+
+class TokenMaker {
+ public:
+  // Both must outlive the maker.
+  TokenMaker(const Sampler& sampler, const Tokenizer& tokenizer);
+
+  const Sampler& sampler() const { return text_.sampler(); }
+  const Tokenizer& tokenizer() const { return tokenizer_; }
+  // Overwrites `out`, using its memory again. Safe from several threads, each with its own `out`.
+  void make(std::uint64_t seed, std::uint64_t index, TokenTrace& out, bool with_reveals) const;
+
+ private:
+  const Tokenizer& tokenizer_;
+  TraceMaker text_;
+  std::optional<LineCache<std::uint32_t>> lines_;
+};
+
+}  // namespace shellgame

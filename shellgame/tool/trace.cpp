@@ -1,0 +1,257 @@
+// `shellgame trace`: traces of a task, in every format, verified on the way if asked.
+#include "shellgame/tasks/trace.h"
+
+#include <fmt/format.h>
+
+#include "shellgame/sequences/word_problem.h"
+#include "shellgame/system/error.h"
+#include "shellgame/system/files.h"
+#include "shellgame/system/progress.h"
+#include "shellgame/system/threads.h"
+#include "shellgame/tasks/task_file.h"
+#include "shellgame/tokens/shard.h"
+#include "shellgame/tokens/token_maker.h"
+#include "shellgame/tool/command.h"
+#include "shellgame/tool/verify.h"
+
+namespace shellgame {
+namespace {
+
+struct TraceOptions {
+  std::optional<TaskOptions> task;
+  std::uint64_t count = 1, seed = 0, first_index = 0;
+  std::string format = "text", output = "-", tokenizer = "lexeme";
+  bool verify = false, bare = false, print_task = false;
+  ReplayOptions replay;
+};
+
+// Longer traces than this are made piece by piece.
+constexpr std::uint64_t kWholeCommands = 1 << 16;
+constexpr std::uint64_t kPieceCommands = 1 << 12;
+
+// Traces are made in parallel, some at a time, and written in their order: the bytes do not depend
+// on the threads.
+class TraceWriter {
+ public:
+  explicit TraceWriter(const TraceOptions& options)
+      : options_(options), sampler_(options.task->resolve()), maker_(sampler_) {
+    if (options_.verify) replay_.emplace(options_.replay);
+  }
+
+  void run() {
+    if (options_.format == "tokens") {
+      write_tokens();
+    } else if (options_.format == "word-problem") {
+      write_words();
+    } else {
+      write_text();
+    }
+    if (replay_) report_replay(replay_->finish(), "text", stderr);
+  }
+
+ private:
+  std::uint64_t commands() const {
+    std::uint64_t most = sampler_.task().commands;
+    for (const Stage& stage : sampler_.task().stages) most = std::max(most, stage.commands);
+    return most;
+  }
+
+  // Calls make(slot, index) in parallel and take(slot) in order, in blocks that fit memory.
+  template <class Make, class Take>
+  void in_order(const Make& make, const Take& take) {
+    const std::uint64_t block = std::max<std::uint64_t>(1, (std::uint64_t{1} << 19) / commands());
+    Progress progress("writing traces", "traces", options_.count);
+    for (std::uint64_t done = 0; done < options_.count; done += block) {
+      const std::uint64_t size = std::min(block, options_.count - done);
+      // A few traces an item: small traces would drown in the cost of handing them out.
+      const std::uint64_t items = std::min<std::uint64_t>(size, 64);
+      parallel_for(items, [&](std::size_t item) {
+        for (std::uint64_t i = size * item / items; i < size * (item + 1) / items; ++i) {
+          make(i, options_.first_index + done + i);
+        }
+      });
+      for (std::uint64_t i = 0; i < size; ++i) take(i, options_.first_index + done + i);
+      progress.advance(size);
+    }
+  }
+
+  void write_text() {
+    OutputFile file(options_.output);
+    const bool json = options_.format == "jsonl";
+    if (commands() > kWholeCommands && !json && !options_.verify) return write_streams(file);
+    std::vector<Trace> traces(block_size());
+    std::vector<std::string> lines(json ? traces.size() : 0);
+    in_order(
+        [&](std::uint64_t slot, std::uint64_t index) {
+          maker_.make(options_.seed, index, traces[slot], json);
+          if (!json) return;
+          lines[slot].clear();
+          maker_.append_json(traces[slot], lines[slot]);
+        },
+        [&](std::uint64_t slot, std::uint64_t index) {
+          const Trace& trace = traces[slot];
+          if (replay_) replay_->add(trace.index, trace.text.view(), trace.python_seed);
+          if (json) {
+            file.write(lines[slot]);
+          } else {
+            begin_text(file, index);
+            file.write(trace.text.view());
+          }
+        });
+    file.commit();
+  }
+
+  std::size_t block_size() const {
+    return static_cast<std::size_t>(std::min(
+        options_.count, std::max<std::uint64_t>(1, (std::uint64_t{1} << 19) / commands())));
+  }
+
+  void begin_text(OutputFile& file, std::uint64_t index) {
+    if (index != options_.first_index) file.write("\n");
+    if (!options_.bare) file.write(maker_.header(options_.seed, index));
+  }
+
+  // Long traces: one piece in memory at a time.
+  void write_streams(OutputFile& file) {
+    Program piece;
+    Buffer<char> text;
+    Progress progress("writing traces", "commands", options_.count * commands());
+    for (std::uint64_t index = options_.first_index; index < options_.first_index + options_.count;
+         ++index) {
+      begin_text(file, index);
+      ProgramStream stream(sampler_, options_.seed, index);
+      std::uint64_t done = 0;
+      while (stream.next(piece, kPieceCommands)) {
+        text.clear();
+        std::uint64_t environment = piece.environment_before();
+        maker_.cache().append(piece, text, done, environment, nullptr);
+        file.write(text.view());
+        progress.advance(kPieceCommands);
+      }
+    }
+    file.commit();
+  }
+
+  void write_tokens() {
+    if (options_.output == "-") {
+      wrong_use(
+          "--output must be a file for --format tokens, since the index is written beside it, not "
+          "'-'");
+    }
+    const auto tokenizer = open_tokenizer(options_.tokenizer);
+    const TokenMaker tokens(sampler_, *tokenizer);
+    ShardIndex index;
+    index.tokenizer = tokenizer->name();
+    index.vocabulary_size = tokenizer->vocabulary_size();
+    index.seed = options_.seed;
+    index.first_index = options_.first_index;
+    index.task = write_task(sampler_.task());
+    ShardWriter shard(options_.output, index);
+    std::vector<TokenTrace> traces(block_size());
+    in_order([&](std::uint64_t slot,
+                 std::uint64_t i) { tokens.make(options_.seed, i, traces[slot], false); },
+             [&](std::uint64_t slot, std::uint64_t i) {
+               shard.add(traces[slot].ids.data(), traces[slot].ids.size());
+               shard.end_trace();
+               if (!replay_) return;
+               Trace& trace = traces[slot].trace;
+               maker_.make(options_.seed, i, trace, false);
+               replay_->add(i, trace.text.view(), trace.python_seed);
+             });
+    shard.commit();
+  }
+
+  // The same commands as element numbers, with their running products.
+  void write_words() {
+    const Task& task = sampler_.task();
+    if (task.uncertain())
+      wrong_use("--format word-problem needs --uncertainty none: its inputs are certain elements");
+    if (sampler_.names()->size() > static_cast<std::size_t>(kMaxPoints)) {
+      wrong_use("--format word-problem needs a group on at most {} points, not {}", kMaxPoints,
+                task.group);
+    }
+    const NumberedGroup group = NumberedGroup::parse(task.group);
+    OutputFile file(options_.output);
+    file.write(kSequenceCsvHeader);
+    std::vector<std::string> rows(block_size());
+    std::vector<Trace> traces(replay_ ? rows.size() : 0);
+    in_order(
+        [&](std::uint64_t slot, std::uint64_t index) {
+          const Program program = sampler_.sample(options_.seed, index);
+          Sequence sequence;
+          for (const Event& event : program.events()) {
+            if (event.kind != EventKind::kPermute) continue;
+            const Permute& permute = program.table().permutes[event.at];
+            const std::vector<int> targets(permute.targets.begin(), permute.targets.end());
+            const std::vector<int> sources(permute.sources.begin(), permute.sources.end());
+            sequence.input.push_back(group.index_of(assignment(targets, sources)));
+          }
+          sequence.target = running_products(group, sequence.input, task.product);
+          rows[slot] = csv_row(options_.seed, sequence);
+          if (replay_) maker_.make(options_.seed, index, traces[slot], false);
+        },
+        [&](std::uint64_t slot, std::uint64_t index) {
+          file.write(rows[slot]);
+          if (replay_) replay_->add(index, traces[slot].text.view(), traces[slot].python_seed);
+        });
+    file.commit();
+  }
+
+  const TraceOptions& options_;
+  Sampler sampler_;
+  TraceMaker maker_;
+  std::optional<Replay> replay_;
+};
+
+}  // namespace
+
+void add_trace(CLI::App& app) {
+  auto options = std::make_shared<TraceOptions>();
+  CLI::App* command = add_command(
+      app, "trace",
+      "Make traces: doctest-valid text of a Python shell that shuffles variables and reveals some.",
+      {"shellgame trace --group S3 --moves swaps --commands 8 --spacing 2",
+       "shellgame trace --group S5 --commands 64 --spacing 8 --count 10000 --format jsonl --output "
+       "traces.jsonl --verify",
+       "shellgame trace --uncertainty branching --probability 0.5 --count 3",
+       "shellgame trace --count 1000 --format tokens --output shard.bin",
+       "shellgame trace --group A5 --commands 20 --count 100 --format word-problem --output "
+       "A5=20.csv",
+       "shellgame trace --task task.toml --print-task"},
+      [options] {
+        if (options->print_task) {
+          fmt::print("{}", write_task(options->task->resolve()));
+        } else {
+          TraceWriter(*options).run();
+        }
+      });
+  command->add_option("--count", options->count, "traces to make")
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_option("--seed", options->seed, "the seed of all draws")
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_option("--first-index", options->first_index, "the index of the first trace")
+      ->type_name("N")
+      ->capture_default_str();
+  add_words(command, "--format", options->format, {"text", "jsonl", "tokens", "word-problem"},
+            "the form of the output");
+  command->add_option("--output", options->output, "a file, or - for standard output")
+      ->type_name("PATH")
+      ->capture_default_str();
+  command
+      ->add_option("--tokenizer", options->tokenizer,
+                   "for --format tokens: lexeme, bytes or a tokenizer.json")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command->add_flag("--verify", options->verify,
+                    "replay every trace in CPython; the report goes to standard error");
+  add_replay_options(command, options->replay);
+  command->add_flag("--bare", options->bare,
+                    "text without the comment that states generator, seed and index");
+  command->add_flag("--print-task", options->print_task,
+                    "print the resolved task as TOML and stop");
+  options->task.emplace(command);
+}
+
+}  // namespace shellgame
