@@ -1,0 +1,208 @@
+// The tool as a user meets it: exit codes, messages, files, documentation.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+
+#include <nlohmann/json.hpp>
+
+#include "shellgame/system/files.h"
+
+namespace shellgame {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+struct Result {
+  int code;
+  std::string output;  // standard output and error together
+};
+
+Result run(const std::string& arguments) {
+  std::FILE* pipe = ::popen((SHELLGAME_TOOL " " + arguments + " 2>&1 < /dev/null").c_str(), "r");
+  Result result{-1, ""};
+  std::array<char, 4096> buffer;
+  std::size_t got = 0;
+  while ((got = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0)
+    result.output.append(buffer.data(), got);
+  const int status = ::pclose(pipe);
+  result.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return result;
+}
+
+class Tool : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() /
+              (std::string("shellgame_tool_") +
+               ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::filesystem::path folder_;
+};
+
+TEST_F(Tool, WrongUseIsOneSentenceAndExitCodeTwo) {
+  const auto expect = [](const std::string& arguments, const std::string& part) {
+    const Result result = run(arguments);
+    EXPECT_EQ(result.code, 2) << arguments << "\n" << result.output;
+    EXPECT_THAT(result.output, StartsWith("shellgame: ")) << arguments;
+    EXPECT_THAT(result.output, HasSubstr(part)) << arguments;
+    EXPECT_EQ(std::count(result.output.begin(), result.output.end(), '\n'), 1) << result.output;
+  };
+  expect("trace --spcaing 4",
+         "'--spcaing' is not an option of 'shellgame trace'; is '--spacing' meant?");
+  expect("trcae", "is 'trace' meant?");
+  expect("trace --spacing 0", "--spacing: spacing must be a whole number of at least 1, not '0'");
+  expect("trace --group Q8", "--group: ");
+  expect("trace --format xml", "--format");
+  expect("trace --task /nowhere.toml --count x", "--count");
+  expect("trace --format tokens", "--output must be a file");
+  expect("trace --threads 0", "threads");
+  expect("help nothing", "'nothing' is not a command");
+  expect("completion fish", "bash");
+  expect("tokens", "shellgame tokens --help");
+}
+
+TEST_F(Tool, FailureIsExitCodeOne) {
+  EXPECT_EQ(run("trace --task /nowhere.toml").code, 1);
+  EXPECT_EQ(run("verify /nowhere.txt").code, 1);
+  EXPECT_EQ(run("trace --output /nowhere/file").code, 1);
+  EXPECT_EQ(run("trace --python /nowhere/python --verify").code, 1);
+  write_file(path("wrong.txt"), ">>> a = 1\n>>> print('a', a)\na 2\n");
+  const Result result = run("verify " + path("wrong.txt"));
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.output, HasSubstr("1 mismatches"));
+  EXPECT_THAT(result.output, HasSubstr("trace 0, line 2"));
+}
+
+TEST_F(Tool, BytesDoNotDependOnThreads) {
+  for (const std::string format : {"text", "jsonl", "tokens", "word-problem"}) {
+    for (const char* threads : {"1", "2", "5"}) {
+      const Result result = run("trace --count 700 --commands 20 --format " + format +
+                                " --threads " + threads + " --output " + path(format + threads));
+      ASSERT_EQ(result.code, 0) << result.output;
+    }
+    EXPECT_EQ(read_file(path(format + "1")), read_file(path(format + "2"))) << format;
+    EXPECT_EQ(read_file(path(format + "1")), read_file(path(format + "5"))) << format;
+    EXPECT_GT(read_file(path(format + "1")).size(), 1000u);
+  }
+}
+
+TEST_F(Tool, FirstIndexCutsTheSameTraces) {
+  ASSERT_EQ(run("trace --count 10 --format jsonl --output " + path("all")).code, 0);
+  ASSERT_EQ(run("trace --count 4 --format jsonl --output " + path("first")).code, 0);
+  ASSERT_EQ(run("trace --count 6 --first-index 4 --format jsonl --output " + path("rest")).code, 0);
+  EXPECT_EQ(read_file(path("all")), read_file(path("first")) + read_file(path("rest")));
+}
+
+TEST_F(Tool, LongTracesAreWrittenInPiecesWithTheSameText) {
+  ASSERT_EQ(run("trace --commands 70000 --spacing 100 --group S3 --output " + path("pieces")).code,
+            0);
+  ASSERT_EQ(run("trace --commands 70000 --spacing 100 --group S3 --format jsonl --output " +
+                path("whole"))
+                .code,
+            0);
+  const auto json = nlohmann::json::parse(read_file(path("whole")));
+  const std::string pieces = read_file(path("pieces"));
+  EXPECT_EQ(pieces.substr(pieces.find('\n') + 1), json["text"].get<std::string>());
+}
+
+TEST_F(Tool, TokensGoThereAndBack) {
+  ASSERT_EQ(
+      run("trace --count 5 --uncertainty skipped --format jsonl --output " + path("traces")).code,
+      0);
+  for (const std::string name : {"lexeme", "bytes"}) {
+    ASSERT_EQ(run("tokens encode --tokenizer " + name + " --input " + path("traces") +
+                  " --output " + path("ids"))
+                  .code,
+              0);
+    ASSERT_EQ(run("tokens decode --tokenizer " + name + " --input " + path("ids") + " --output " +
+                  path("back"))
+                  .code,
+              0);
+    std::istringstream before(read_file(path("traces"))), after(read_file(path("back")));
+    for (std::string a, b; std::getline(before, a) && std::getline(after, b);) {
+      EXPECT_EQ(nlohmann::json::parse(a), nlohmann::json::parse(b));
+    }
+  }
+  write_file(path("wrong"), "{\"text\": \">>> a = 1\\n\"}\n{\"text\": \"Hello!\"}\n");
+  const Result result = run("tokens encode --input " + path("wrong"));
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.output, HasSubstr("wrong:2: "));
+}
+
+TEST_F(Tool, ParseShowsThePapersStates) {
+  const Result result = run("parse " SHELLGAME_SOURCE_DIR "/tests/golden/paper-listing.txt");
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.output, HasSubstr("# states: 213 231 132"));
+}
+
+TEST_F(Tool, TaskFilesAndOptionsAgree) {
+  ASSERT_EQ(
+      run("trace --group S4 --moves swaps --spacing 3 --uncertainty branching --print-task > " +
+          path("t.toml"))
+          .code,
+      0);
+  const Result by_file = run("trace --task " + path("t.toml"));
+  const Result by_options =
+      run("trace --group S4 --moves swaps --spacing 3 --uncertainty branching");
+  EXPECT_EQ(by_file.code, 0) << by_file.output;
+  EXPECT_EQ(by_file.output, by_options.output);
+  EXPECT_NE(run("trace --task " + path("t.toml") + " --spacing 4").output, by_file.output);
+}
+
+TEST_F(Tool, ShardsAreReadByNumPysRule) {
+  ASSERT_EQ(run("trace --count 3 --format tokens --output " + path("shard")).code, 0);
+  ASSERT_EQ(run("trace --count 3 --format jsonl --output " + path("traces")).code, 0);
+  ASSERT_EQ(run("tokens encode --input " + path("traces") + " --output " + path("ids")).code, 0);
+  const auto index = nlohmann::json::parse(read_file(path("shard.json")));
+  EXPECT_EQ(index["dtype"], "uint16");
+  EXPECT_EQ(index["generator"], 1);
+  const std::string bytes = read_file(path("shard"));
+  std::istringstream lines(read_file(path("ids")));
+  std::size_t at = 0, trace = 0;
+  for (std::string line; std::getline(lines, line); ++trace) {
+    for (const auto& id : nlohmann::json::parse(line)["ids"]) {
+      const auto low = static_cast<unsigned char>(bytes[2 * at]),
+                 high = static_cast<unsigned char>(bytes[2 * at + 1]);
+      ASSERT_EQ(id.get<unsigned>(), low + 256u * high);
+      ++at;
+    }
+    EXPECT_EQ(index["offsets"][trace + 1], at);
+  }
+  EXPECT_EQ(2 * at, bytes.size());
+}
+
+TEST_F(Tool, ReferenceIsCurrent) {
+  EXPECT_EQ(run("help --markdown").output, read_file(SHELLGAME_SOURCE_DIR "/docs/cli.md"))
+      << "run: build/release/shellgame help --markdown > docs/cli.md";
+}
+
+TEST_F(Tool, SignatureIsTheOneThatTheChangelogStates) {
+  const std::string signature = run("signature").output.substr(0, 16);
+  EXPECT_THAT(read_file(SHELLGAME_SOURCE_DIR "/CHANGELOG.md"), HasSubstr(signature));
+}
+
+TEST_F(Tool, CompletionKnowsCommandsOptionsAndWords) {
+  write_file(path("complete.sh"), "source <(" SHELLGAME_TOOL
+                                  " completion bash)\n"
+                                  "try() { COMP_WORDS=(shellgame \"$@\"); COMP_CWORD=$#; "
+                                  "_shellgame; echo \"${COMPREPLY[*]}\"; }\n"
+                                  "try tr\ntry trace --unc\ntry trace --moves sw\ntry tokens en\n");
+  std::FILE* pipe = ::popen(("bash " + path("complete.sh")).c_str(), "r");
+  std::array<char, 4096> buffer{};
+  const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), pipe);
+  ::pclose(pipe);
+  EXPECT_EQ(std::string(buffer.data(), got),
+            "trace\n--uncertainty --uncertain-share\nswaps\nencode\n");
+}
+
+}  // namespace
+}  // namespace shellgame
