@@ -59,6 +59,8 @@ TEST(ReplayFailure, RepeatsWhatTheInterpreterSaid) {
   EXPECT_THAT(failure_of("", options), HasSubstr("exit code 0 at its start, without a word"));
   write_program("echo 'Hello, I am not what you expect'; sleep 100");
   EXPECT_THAT(failure_of("", options), HasSubstr("does not answer as the replay script does"));
+  write_program("printf '\\3\\0\\0\\0\\0\\0\\0\\0yes'; sleep 100");
+  EXPECT_THAT(failure_of("", options), HasSubstr("does not answer as the replay script does"));
   write_program("printf '\\100\\0\\0\\0\\0\\0\\0\\0shellgame r'");
   EXPECT_THAT(failure_of("", options), HasSubstr("ended with exit code 0 at its start"));
 }

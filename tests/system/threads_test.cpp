@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "shellgame/system/error.h"
@@ -27,7 +28,11 @@ TEST_F(ParallelFor, GivesEveryIndexOnce) {
     EXPECT_EQ(thread_count(), threads);
     for (const std::size_t count : {0, 1, 2, 3, 7, 8, 9, 1000, 20000}) {
       std::vector<std::atomic<int>> calls(count + 1);
-      parallel_for(count, [&](std::size_t i) { ++calls[i]; });
+      parallel_for(count, [&](std::size_t i) {
+        ++calls[i];
+        // Long enough for the other threads to wake and to take from the same few items.
+        if (count < 10) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      });
       for (std::size_t i = 0; i < count; ++i) {
         ASSERT_EQ(calls[i], 1) << "index " << i << " of " << count << ", " << threads << " threads";
       }
