@@ -24,6 +24,7 @@ using std::chrono::milliseconds;
 
 constexpr std::string_view kGreeting = "shellgame replay ";
 constexpr char kStranger[] = "does not answer as the replay script does";
+constexpr double kStartSeconds = 60;
 constexpr std::size_t kShownErrors = 1000;
 // replay.py shows 2,000 characters of each of three texts, at most ten bytes each when escaped.
 constexpr std::uint64_t kMismatchBytes = 70000;
@@ -65,14 +66,9 @@ class Fields {
 
 std::vector<std::string> command_of(const ReplayOptions& options) {
   // -I: no PYTHON* variables, nothing from the current folder or the user's; -S: no site packages,
-  // which saves some 5 ms a start; -B: no byte code written.
-  return {options.python,
-          "-I",
-          "-S",
-          "-B",
-          "-c",
-          kReplayScript,
-          std::to_string(options.keep_mismatches)};
+  // which saves some 5 ms a start; -B: no byte code written; -u: last words are not lost in a
+  // buffer.
+  return {options.python, "-ISBu", "-c", kReplayScript, std::to_string(options.keep_mismatches)};
 }
 
 }  // namespace
@@ -105,7 +101,7 @@ SharedCounter::~SharedCounter() {
 
 Interpreter::Interpreter(const ReplayOptions& options, const std::atomic<bool>& stop)
     : options_(options), stop_(stop), process_(command_of(options), {current_.descriptor()}) {
-  version_ = converse({}, nullptr, options.seconds_per_batch);
+  version_ = converse({}, nullptr, kStartSeconds);
   if (!version_.starts_with(kGreeting)) give_up(kStranger, nullptr);
   version_.erase(0, kGreeting.size());
 }

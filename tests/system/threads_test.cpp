@@ -26,7 +26,7 @@ TEST_F(ParallelFor, GivesEveryIndexOnce) {
   for (int threads = 1; threads <= 8; ++threads) {
     set_thread_count(threads);
     EXPECT_EQ(thread_count(), threads);
-    for (const std::size_t count : {0, 1, 2, 3, 7, 8, 9, 1000, 20000}) {
+    for (const std::size_t count : {0u, 1u, 2u, 3u, 7u, 8u, 9u, 1000u, 20000u}) {
       std::vector<std::atomic<int>> calls(count + 1);
       parallel_for(count, [&](std::size_t i) {
         ++calls[i];
