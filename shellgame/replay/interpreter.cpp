@@ -23,6 +23,8 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr std::string_view kGreeting = "shellgame replay ";
+constexpr char kStranger[] = "does not answer as the replay script does";
+constexpr double kStartSeconds = 60;
 constexpr std::size_t kShownErrors = 1000;
 // replay.py shows 2,000 characters of each of three texts, at most ten bytes each when escaped.
 constexpr std::uint64_t kMismatchBytes = 70000;
@@ -64,14 +66,9 @@ class Fields {
 
 std::vector<std::string> command_of(const ReplayOptions& options) {
   // -I: no PYTHON* variables, nothing from the current folder or the user's; -S: no site packages,
-  // which saves some 5 ms a start; -B: no byte code written.
-  return {options.python,
-          "-I",
-          "-S",
-          "-B",
-          "-c",
-          kReplayScript,
-          std::to_string(options.keep_mismatches)};
+  // which saves some 5 ms a start; -B: no byte code written; -u: last words are not lost in a
+  // buffer.
+  return {options.python, "-ISBu", "-c", kReplayScript, std::to_string(options.keep_mismatches)};
 }
 
 }  // namespace
@@ -104,7 +101,8 @@ SharedCounter::~SharedCounter() {
 
 Interpreter::Interpreter(const ReplayOptions& options, const std::atomic<bool>& stop)
     : options_(options), stop_(stop), process_(command_of(options), {current_.descriptor()}) {
-  version_ = converse({}, nullptr, options.seconds_per_batch);
+  version_ = converse({}, nullptr, kStartSeconds);
+  if (!version_.starts_with(kGreeting)) give_up(kStranger, nullptr);
   version_.erase(0, kGreeting.size());
 }
 
@@ -160,9 +158,7 @@ std::string Interpreter::converse(std::string_view head, const ReplayBatch* batc
   for (;;) {
     if (received_.size() >= 8) {
       const auto length = Fields(received_).number<std::uint64_t>();
-      const bool greeted = batch != nullptr || received_.size() < 8 + kGreeting.size() ||
-                           received_.compare(8, kGreeting.size(), kGreeting) == 0;
-      if (length > limit || !greeted) give_up("does not answer as the replay script does", batch);
+      if (length > limit) give_up(kStranger, batch);
       if (received_.size() >= 8 + length) {
         const std::string payload = received_.substr(8, length);
         received_.erase(0, 8 + length);

@@ -1,6 +1,6 @@
 """Replays REPL traces in this interpreter and reports where their outputs are not what it prints.
 
-The tool starts `python3 -I -S -B -c <this file> KEEP` and talks to it in frames over the two pipes
+The tool starts `python3 -ISBu -c <this file> KEEP` and talks to it in frames over the two pipes
 (see interpreter.cpp for the other end). Nothing here knows how traces are made: the text is cut
 into examples by doctest's rules and run as the interactive shell runs it. CPython 3.8 and later.
 """

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "shellgame/system/error.h"
@@ -25,9 +26,13 @@ TEST_F(ParallelFor, GivesEveryIndexOnce) {
   for (int threads = 1; threads <= 8; ++threads) {
     set_thread_count(threads);
     EXPECT_EQ(thread_count(), threads);
-    for (const std::size_t count : {0, 1, 2, 3, 7, 8, 9, 1000, 20000}) {
+    for (const std::size_t count : {0u, 1u, 2u, 3u, 7u, 8u, 9u, 1000u, 20000u}) {
       std::vector<std::atomic<int>> calls(count + 1);
-      parallel_for(count, [&](std::size_t i) { ++calls[i]; });
+      parallel_for(count, [&](std::size_t i) {
+        ++calls[i];
+        // Long enough for the other threads to wake and to take from the same few items.
+        if (count < 10) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      });
       for (std::size_t i = 0; i < count; ++i) {
         ASSERT_EQ(calls[i], 1) << "index " << i << " of " << count << ", " << threads << " threads";
       }
