@@ -137,13 +137,27 @@ void apply_lowercase(std::string_view text, Builder& builder) {
   }
 }
 
+// Whether all marks stand in the order that every form asks for. ICU finds this out by sorting.
+bool marks_are_ordered(std::string_view text) {
+  unsigned before = 0;
+  for (std::size_t position = 0; position < text.size();) {
+    const CodePoint point = code_point_at(text, position);
+    const unsigned order =
+        point.value < 0x300 ? 0 : u_getCombiningClass(static_cast<UChar32>(point.value));
+    if (order != 0 && order < before) return false;
+    before = order;
+    position += point.length;
+  }
+  return true;
+}
+
 bool form_leaves(Form form, std::string_view text) {
   if (form == Form::kLowercase)
     return std::all_of(text.begin(), text.end(), [](char byte) {
       return static_cast<unsigned char>(byte) < 0x80 && (byte < 'A' || byte > 'Z');
     });
   if (is_ascii(text)) return true;
-  if (text.size() > kIcuLimit) return false;
+  if (text.size() > kIcuLimit || !marks_are_ordered(text)) return false;
   UErrorCode status = U_ZERO_ERROR;
   return engine_of(form).isNormalizedUTF8(piece(text), status) && U_SUCCESS(status);
 }
