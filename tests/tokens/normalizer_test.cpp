@@ -43,6 +43,13 @@ TEST(Normalizer, LeavesOnlyWhatIsNormalised) {
   EXPECT_TRUE(Normalizer().leaves("A\u00e9e\u0301"));
 }
 
+TEST(Normalizer, KnowsNoCharactersAfterUnicode9AsTheLibrary) {
+  const Normalizer nfkd({Form::kNfkd});
+  EXPECT_EQ(nfkd.apply("q\u0345\u0334", false).text, "q\u0334\u0345");
+  EXPECT_EQ(nfkd.apply("q\u1DF9\u0334", false).text, "q\u1DF9\u0334") << "a mark of Unicode 10";
+  EXPECT_EQ(nfkd.apply("\u32FF", false).text, "\u32FF") << "a square of Unicode 12.1";
+}
+
 // The marks of a long run are sorted before ICU sees them. 300 marks of the lowest class in front
 // make a run long and change nothing else.
 TEST(Normalizer, LongRunsOfMarksAreOrderedAsShortOnes) {
