@@ -39,7 +39,8 @@ Merges read_merges(const JsonField& field, const TokenizerFile& file, const Stri
                         rank, left, right, token));
       return *id;
     };
-    merges.add(id_of(left), id_of(right), static_cast<std::uint32_t>(rank), id_of(joined));
+    const std::uint32_t left_id = id_of(left), right_id = id_of(right);
+    merges.add(left_id, right_id, static_cast<std::uint32_t>(rank), id_of(joined));
   }
   return merges;
 }

@@ -28,6 +28,15 @@ const icu::Normalizer2& engine_of(Form form) {
 // ICU's sizes are signed 32-bit numbers, and a normalised text may be eleven times as long.
 constexpr std::size_t kIcuLimit = 0x7FFFFFFF / 12;
 
+// Hugging Face's library normalises by the data of Unicode 9: what came later is to it a character
+// of no class, which nothing composes with or moves across. (Found by trying all marks.)
+bool is_later(char32_t code_point) {
+  if (code_point < 0x300) return false;
+  UVersionInfo age;
+  u_charAge(static_cast<UChar32>(code_point), age);
+  return age[0] > 9;
+}
+
 icu::StringPiece piece(std::string_view text) {
   return {text.data(), static_cast<std::int32_t>(text.size())};
 }
@@ -93,15 +102,22 @@ struct Builder {
   }
 };
 
-// Cuts the text where normalisation cannot look across, and normalises part by part.
+// Cuts the text where normalisation cannot look across, and normalises part by part. A character
+// that the library does not know is a part of its own.
 void apply_form(Form form, std::string_view text, Builder& builder) {
   const icu::Normalizer2& engine = engine_of(form);
   std::size_t begin = 0;
   while (begin < text.size()) {
-    std::size_t end = begin + code_point_at(text, begin).length;
+    const CodePoint first = code_point_at(text, begin);
+    std::size_t end = begin + first.length;
+    if (is_later(first.value)) {
+      builder.unchanged(text.substr(begin, first.length), begin);
+      begin = end;
+      continue;
+    }
     while (end < text.size()) {
       const CodePoint next = code_point_at(text, end);
-      if (engine.hasBoundaryBefore(static_cast<UChar32>(next.value))) break;
+      if (engine.hasBoundaryBefore(static_cast<UChar32>(next.value)) || is_later(next.value)) break;
       end += next.length;
     }
     const std::string_view part = text.substr(begin, end - begin);
@@ -137,13 +153,29 @@ void apply_lowercase(std::string_view text, Builder& builder) {
   }
 }
 
+// Whether all marks stand in the order that every form asks for (ICU finds this out by sorting),
+// and no character does anything in a form that the library does not know.
+bool marks_are_plain(const icu::Normalizer2& engine, std::string_view text) {
+  unsigned before = 0;
+  for (std::size_t position = 0; position < text.size();) {
+    const CodePoint point = code_point_at(text, position);
+    const auto c = static_cast<UChar32>(point.value);
+    const unsigned order = point.value < 0x300 ? 0 : u_getCombiningClass(c);
+    if (order != 0 && order < before) return false;
+    if (is_later(point.value) && !engine.isInert(c)) return false;
+    before = order;
+    position += point.length;
+  }
+  return true;
+}
+
 bool form_leaves(Form form, std::string_view text) {
   if (form == Form::kLowercase)
     return std::all_of(text.begin(), text.end(), [](char byte) {
       return static_cast<unsigned char>(byte) < 0x80 && (byte < 'A' || byte > 'Z');
     });
   if (is_ascii(text)) return true;
-  if (text.size() > kIcuLimit) return false;
+  if (text.size() > kIcuLimit || !marks_are_plain(engine_of(form), text)) return false;
   UErrorCode status = U_ZERO_ERROR;
   return engine_of(form).isNormalizedUTF8(piece(text), status) && U_SUCCESS(status);
 }

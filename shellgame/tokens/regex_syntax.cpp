@@ -8,7 +8,9 @@
 namespace shellgame {
 namespace {
 
-constexpr std::string_view kWord = R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc})";
+// Oniguruma's \w. The superscripts and fractions of Latin-1 are its own addition.
+constexpr std::string_view kWord =
+    R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{b2}\x{b3}\x{b9}\x{bc}-\x{be})";
 
 class Rewriter {
  public:

@@ -1,0 +1,65 @@
+"""Encoding speed of Hugging Face's tokenizers library and of shellgame, in one run, as JSON.
+
+    python compare.py TOKENIZER.json TEXT... -- OUR COMMAND
+
+OUR COMMAND is run once for each text, with the tokenizer, the text's path and the seconds as last arguments; it must
+print JSON with "bytes_per_second" (one thread, shellgame::tokenizer_throughput). Needs: pip install tokenizers.
+Rounds alternate between the two, so that a noisy machine disturbs both; the median of each is given.
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+os.environ["TOKENIZERS_PARALLELISM"] = "false"  # one core for each
+
+import tokenizers
+
+SECONDS = 1.0
+ROUNDS = 5
+LINES = 32  # lines a call: the library slows down on one long text, which would not be fair
+
+
+def library_speed(tokenizer, chunks, size):
+    start, done = time.perf_counter(), 0
+    while time.perf_counter() - start < SECONDS:
+        tokenizer.encode_batch_fast(chunks)
+        done += size
+    return done / (time.perf_counter() - start)
+
+
+def our_speed(command, tokenizer, path):
+    result = subprocess.run([*command, tokenizer, path, str(SECONDS)], check=True, capture_output=True, text=True)
+    return json.loads(result.stdout)["bytes_per_second"]
+
+
+def main():
+    if "--" not in sys.argv or sys.argv.index("--") < 3:
+        sys.exit(__doc__)
+    border = sys.argv.index("--")
+    path, texts, command = sys.argv[1], sys.argv[2:border], sys.argv[border + 1:]
+    start = time.perf_counter()
+    tokenizer = tokenizers.Tokenizer.from_file(path)
+    report = {"library": f"tokenizers {tokenizers.__version__}", "library_load_seconds": time.perf_counter() - start,
+              "texts": []}
+    for name in texts:
+        with open(name, encoding="utf-8", newline="") as file:
+            text = file.read()
+        lines = text.splitlines(keepends=True)
+        chunks = ["".join(lines[i:i + LINES]) for i in range(0, len(lines), LINES)]
+        size = len(text.encode())
+        tokenizer.encode_batch_fast(chunks)
+        theirs, ours = [], []
+        for _ in range(ROUNDS):
+            theirs.append(library_speed(tokenizer, chunks, size) / 1e6)
+            ours.append(our_speed(command, path, name) / 1e6)
+        library, shellgame = statistics.median(theirs), statistics.median(ours)
+        report["texts"].append({"text": os.path.basename(name), "bytes": size, "library_mb_per_second": library,
+                                "shellgame_mb_per_second": shellgame, "ratio": shellgame / library})
+    print(json.dumps(report, indent=2))
+
+
+main()
