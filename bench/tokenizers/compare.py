@@ -1,9 +1,8 @@
 """Encoding speed of Hugging Face's tokenizers library and of shellgame, in one run, as JSON.
 
-    python compare.py TOKENIZER.json TEXT... -- OUR COMMAND
+    python bench/tokenizers/compare.py TOKENIZER.json TEXT... > bench/results/tokenizers.json
 
-OUR COMMAND is run once for each text, with the tokenizer, the text's path and the seconds as last arguments; it must
-print JSON with "bytes_per_second" (one thread, shellgame::tokenizer_throughput). Needs: pip install tokenizers.
+Ours is `build/release/shellgame bench tokens` on one thread (SHELLGAME names another tool). Needs: pip install tokenizers.
 Rounds alternate between the two, so that a noisy machine disturbs both; the median of each is given.
 """
 
@@ -31,16 +30,17 @@ def library_speed(tokenizer, chunks, size):
     return done / (time.perf_counter() - start)
 
 
-def our_speed(command, tokenizer, path):
-    result = subprocess.run([*command, tokenizer, path, str(SECONDS)], check=True, capture_output=True, text=True)
-    return json.loads(result.stdout)["bytes_per_second"]
+def our_speed(tokenizer, path):
+    command = [os.environ.get("SHELLGAME", "build/release/shellgame"), "bench", "tokens", "--tokenizer", tokenizer,
+               "--input", path, "--seconds", str(SECONDS), "--rounds", "1"]
+    result = subprocess.run(command, check=True, capture_output=True, text=True)
+    return json.loads(result.stdout)["encode_MB_per_s"]["median"]
 
 
 def main():
-    if "--" not in sys.argv or sys.argv.index("--") < 3:
+    if len(sys.argv) < 3:
         sys.exit(__doc__)
-    border = sys.argv.index("--")
-    path, texts, command = sys.argv[1], sys.argv[2:border], sys.argv[border + 1:]
+    path, texts = sys.argv[1], sys.argv[2:]
     start = time.perf_counter()
     tokenizer = tokenizers.Tokenizer.from_file(path)
     report = {"library": f"tokenizers {tokenizers.__version__}", "library_load_seconds": time.perf_counter() - start,
@@ -55,7 +55,7 @@ def main():
         theirs, ours = [], []
         for _ in range(ROUNDS):
             theirs.append(library_speed(tokenizer, chunks, size) / 1e6)
-            ours.append(our_speed(command, path, name) / 1e6)
+            ours.append(our_speed(path, name))
         library, shellgame = statistics.median(theirs), statistics.median(ours)
         report["texts"].append({"text": os.path.basename(name), "bytes": size, "library_mb_per_second": library,
                                 "shellgame_mb_per_second": shellgame, "ratio": shellgame / library})

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace shellgame {
@@ -62,13 +63,13 @@ class RandomStream {
   }
 
  private:
-  static constexpr int kBuffered = 4 * static_cast<int>(kPhiloxBlocks);
+  static constexpr std::size_t kBuffered = 4 * kPhiloxBlocks;
   void refill();
 
   std::uint64_t seed_, index_;
   std::uint32_t lane_;
   std::uint32_t block_ = 0;  // 2^32 blocks of 4 words: longer than any trace
-  int used_ = kBuffered;
+  std::size_t used_ = kBuffered;
   alignas(32) std::array<std::uint32_t, kBuffered> words_;
 };
 

@@ -82,7 +82,8 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
     if (file_ == nullptr) fail("cannot write '{}': {}", path, reason());
     return;
   }
-  temporary_ = path + ".tmp-" + std::to_string(::getpid());
+  static std::atomic<unsigned> serial{0};  // two files on one path must not share a temporary name
+  temporary_ = fmt::format("{}.tmp-{}-{}", path, ::getpid(), serial++);
   file_ = std::fopen(temporary_.c_str(), "wb");
   if (file_ == nullptr) fail("cannot write '{}': {}", path, reason());
   slot_ = remember(temporary_);

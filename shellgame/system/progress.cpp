@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
@@ -21,7 +22,7 @@ Progress::~Progress() {
 }
 
 void Progress::advance(std::size_t items) {
-  done_ += items;
+  done_ = std::min(done_ + items, total_);  // the last step may be a short one
   const auto now = Clock::now();
   using std::chrono::milliseconds;
   if (now - start_ < milliseconds(1000)) return;

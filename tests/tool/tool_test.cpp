@@ -169,7 +169,8 @@ TEST_F(Tool, ShardsAreReadByNumPysRule) {
   std::istringstream lines(read_file(path("ids")));
   std::size_t at = 0, trace = 0;
   for (std::string line; std::getline(lines, line); ++trace) {
-    for (const auto& id : nlohmann::json::parse(line)["ids"]) {
+    const auto json = nlohmann::json::parse(line);
+    for (const auto& id : json["ids"]) {
       const auto low = static_cast<unsigned char>(bytes[2 * at]),
                  high = static_cast<unsigned char>(bytes[2 * at + 1]);
       ASSERT_EQ(id.get<unsigned>(), low + 256u * high);
