@@ -9,7 +9,7 @@ shift
 targets=("$@")
 [ ${#targets[@]} -gt 0 ] || targets=(csv shard task tokenizer trace)
 scripts/setup.sh clang
-scripts/build.sh fuzz
+scripts/build.sh fuzz "${targets[@]/#/fuzz_}"
 for target in "${targets[@]}"; do
   mkdir -p "build/fuzz/corpus/$target"
   echo "== $target, $seconds s"

@@ -102,7 +102,8 @@ Mixture parse_mixture(const std::string& text, std::size_t n, Source source) {
     wrong_use("a mixture must have at least two outcomes whose weights sum to 1, not '{}' (sum {})",
               text, sum);
   }
-  std::ranges::stable_partition(parts, [](const Part& part) { return !part.outcome.is_pass(); });
+  std::stable_partition(parts.begin(), parts.end(),
+                        [](const Part& part) { return !part.outcome.is_pass(); });
   Mixture mixture;
   mixture.source = source;
   sum = 0;
