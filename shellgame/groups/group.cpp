@@ -183,7 +183,10 @@ std::vector<ConjugacyClass> Group::conjugacy_classes() const {
 std::vector<int> prime_power_factors(int n) {
   std::vector<int> factors;
   for (int p = 2; n > 1; ++p) {
-    if (static_cast<std::int64_t>(p) * p > n) p = n;  // what is left is prime
+    if (p > n / p) {  // what is left is prime
+      factors.push_back(n);
+      break;
+    }
     int power = 1;
     for (; n % p == 0; n /= p) power *= p;
     if (power > 1) factors.push_back(power);

@@ -347,6 +347,7 @@ TEST(ParseGroup, ErrorsNameTheTextThePlaceAndWhatIsAllowed) {
 
 TEST(PrimePowerFactors, MultiplyToTheNumber) {
   EXPECT_THAT(prime_power_factors(60), ElementsAre(4, 3, 5));
+  EXPECT_THAT(prime_power_factors(6), ElementsAre(2, 3));
   EXPECT_THAT(prime_power_factors(1), ElementsAre());
   EXPECT_THAT(prime_power_factors(97), ElementsAre(97));
   EXPECT_THAT(prime_power_factors(1024), ElementsAre(1024));
