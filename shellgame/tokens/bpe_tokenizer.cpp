@@ -40,12 +40,17 @@ BpeTokenizer::BpeTokenizer(std::string_view json, std::string name)
 
   const JsonField model = root.at("model");
   if (!file_.has_vocabulary) model.at("vocab").refuse("an object");
+  // Tables have one entry for each id, so a small file must not ask for large ones.
+  const std::size_t most = 65536 + 16 * file_.tokens.size();
   vocabulary_ = StringIds(file_.tokens.size());
   for (std::size_t i = 0; i < file_.tokens.size(); ++i) {
     const std::string_view token = file_.tokens[i];
     if (!vocabulary_.add(token, file_.ids[i]))
       model.wrong(
           fmt::format("must have each token once in its vocab, but has \"{}\" twice", token));
+    if (file_.ids[i] >= most)
+      model.wrong(fmt::format("must have ids below {} for its {} tokens, but has {} for \"{}\"",
+                              most, file_.tokens.size(), file_.ids[i], token));
     if (decoded_.has(file_.ids[i]))
       model.wrong(
           fmt::format("must have each id once in its vocab, but has {} twice, the second "

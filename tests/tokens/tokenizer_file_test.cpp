@@ -75,6 +75,7 @@ const Wrong kWrong[] = {
     {"/model/unk_token", R"("u")", R"(model.unk_token must be a token of model.vocab, not "u")"},
     {"/model/vocab", "[]", "model.vocab must be an object"},
     {"/model/vocab/a", "16777216", "model.vocab must be an id of at most 16777215 for \"a\""},
+    {"/model/vocab/a", "65700", "must have ids below 65616 for its 5 tokens, but has 65700"},
     {"/model/vocab/a", "99999999999999999999", "model.vocab must be an id for \"a\""},
     {"/model/vocab/a", "-1", "model.vocab must be an id for \"a\", not -1"},
     {"/model/vocab/a", R"("0")", R"(model.vocab must be an id for "a", not "0")"},
