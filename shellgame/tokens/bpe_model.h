@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "shellgame/tokens/merges.h"
 #include "shellgame/tokens/pre_tokenizer.h"
 #include "shellgame/tokens/string_ids.h"
+#include "shellgame/tokens/text_list.h"
 
 namespace shellgame {
 
@@ -21,7 +23,9 @@ class BpeModel {
     Merges merges;
     std::vector<std::uint32_t> lengths;       // the bytes of each token, by id
     std::array<std::uint32_t, 256> byte_ids;  // the token of each byte, or kNoId
-    std::optional<StringIds> whole;        // ignore_merges: a piece that is a token is that token
+    std::unique_ptr<TextList>
+        whole_texts;                 // what `whole` looks at; it stays where it is when parts move
+    std::optional<StringIds> whole;  // ignore_merges: a piece that is a token is that token
     std::optional<std::uint32_t> unknown;  // for bytes without a token; else they are dropped
     bool fuse_unknown = false;             // neighbours that are unknown become one
   };

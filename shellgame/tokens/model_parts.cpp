@@ -72,14 +72,19 @@ BpeModel::Parts read_model(const JsonField& field, const TokenizerFile& file,
     complete = complete && id.has_value();
   }
   if (field.boolean_or("ignore_merges", false)) {
-    parts.whole.emplace(file.tokens.size());
+    // Texts first, all of them, then the map that looks at them: a list that grows moves its texts.
+    parts.whole_texts = std::make_unique<TextList>();
+    std::vector<std::uint32_t> ids;
     std::string bytes;
     for (std::size_t i = 0; i < file.tokens.size(); ++i) {
       bytes.clear();
       // A token outside the byte alphabet can never be a piece.
-      if (append_bytes_of(file.tokens[i], bytes))
-        parts.whole->add(decoded[file.ids[i]], file.ids[i]);
+      if (!append_bytes_of(file.tokens[i], bytes)) continue;
+      parts.whole_texts->add(bytes);
+      ids.push_back(file.ids[i]);
     }
+    parts.whole.emplace(ids.size());
+    for (std::size_t i = 0; i < ids.size(); ++i) parts.whole->add((*parts.whole_texts)[i], ids[i]);
   }
   parts.fuse_unknown = field.boolean_or("fuse_unk", false);
   if (const auto unknown = field.find("unk_token"); unknown && !unknown->is_null()) {
