@@ -9,16 +9,20 @@
 
 namespace shellgame {
 
+void add_threads(CLI::App& command) {
+  command
+      .add_option_function<int>(
+          "--threads", [](const int& count) { set_thread_count(count); },
+          "threads to use; by default OMP_NUM_THREADS, else all cores. Results do not depend on it")
+      ->type_name("N");
+}
+
 CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& summary,
                       const std::vector<std::string>& examples, std::function<void()> run) {
   CLI::App* command = parent.add_subcommand(name, summary);
   if (!examples.empty())
     command->footer("Examples:\n  " + fmt::format("{}", fmt::join(examples, "\n  ")));
-  command
-      ->add_option_function<int>(
-          "--threads", [](const int& count) { set_thread_count(count); },
-          "threads to use; by default OMP_NUM_THREADS, else all cores. Results do not depend on it")
-      ->type_name("N");
+  add_threads(*command);
   if (run) command->callback(std::move(run));
   return command;
 }

@@ -17,6 +17,9 @@ namespace shellgame {
 CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& summary,
                       const std::vector<std::string>& examples, std::function<void()> run = {});
 
+// --threads, for the whole tool and for every command.
+void add_threads(CLI::App& command);
+
 // An option that takes one of some words.
 CLI::Option* add_words(CLI::App* command, const std::string& name, std::string& value,
                        const std::vector<std::string>& words, const std::string& help);

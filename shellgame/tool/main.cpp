@@ -58,6 +58,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "shellgame " SHELLGAME_VERSION ", generator " +
                                         std::to_string(kGeneratorVersion));
   app.set_help_flag("--help", "print this help and exit");
+  add_threads(app);
   app.require_subcommand(0, 1);
   app.get_formatter()->column_width(34);
   app.footer(

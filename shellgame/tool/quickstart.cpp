@@ -78,7 +78,7 @@ void add_quickstart(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command = add_command(
       app, "quickstart", "Make a few sets of traces, verify them with CPython, show one.",
-      {"shellgame quickstart", "shellgame quickstart --count 50 --output /tmp/first"},
+      {"shellgame quickstart", "shellgame quickstart --count 50 --output first"},
       [options] { run(options->folder, options->count); });
   command->add_option("--output", options->folder, "the folder for the traces")
       ->type_name("DIR")
