@@ -101,11 +101,11 @@ TEST(BpeTokenizer, TokensStandForTheTextBetweenTheirOffsets) {
 }
 
 TEST(BpeTokenizer, OffsetsOfNormalisedTextPointIntoTheOriginal) {
-  const std::string text = "x e\u0301 y";  // the e with its mark becomes one character
+  const std::string text = "1e\u0301 y";  // the e with its mark becomes one character
   Ids ids, offsets;
   qwen3().encode_with_offsets(text, ids, offsets);
-  EXPECT_EQ(qwen3().decode(ids), "x \u00e9 y");
-  EXPECT_EQ(offsets, (Ids{0, 1, 5}));
+  EXPECT_EQ(qwen3().decode(ids), "1\u00e9 y");
+  EXPECT_EQ(offsets, (Ids{0, 1, 4}));
 }
 
 TEST(BpeTokenizer, ATemplateStandsAtTheBordersOfTheText) {
