@@ -57,6 +57,12 @@ bool is_variable_name(std::string_view name) {
   return std::find(kReserved.begin(), kReserved.end(), name) == kReserved.end();
 }
 
+bool is_value_string(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+}
+
 Names Names::standard(std::size_t n) {
   std::vector<std::string> variables;
   std::vector<Value> values;
@@ -71,11 +77,8 @@ Names Names::with_strings(const std::vector<std::string>& strings) {
   std::vector<std::string> variables;
   std::vector<Value> values;
   for (const std::string& text : strings) {
-    const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
-      return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-';
-    });
-    if (text.empty() || !plain) {
-      wrong_use("a value must be letters, digits, '_' and '-', not '{}'", text);
+    if (!is_value_string(text)) {
+      wrong_use("a value must be of a-z, 0-9, '_' and '-', not '{}'", text);
     }
     variables.push_back(scheme_variable(values.size()));
     values.push_back({text, true});

@@ -61,7 +61,7 @@ void Parser::statements() {
     define();
   } else {
     simple();
-    while (take(";")) simple();
+    while (take(";") && word().kind != Kind::kEnd && word().kind != Kind::kNewline) simple();
   }
   while (word().kind == Kind::kNewline) ++at_;  // a bare `...` closes a block
   if (word().kind != Kind::kEnd)
@@ -80,6 +80,12 @@ void Parser::import() {
   const Word module = word();
   ++at_;
   expect("import");
+  do {
+    import_name(module);
+  } while (take(","));
+}
+
+void Parser::import_name(const Word& module) {
   const Word name = word();
   struct Known {
     std::string_view module, name;
@@ -114,7 +120,7 @@ void Parser::assignment() {
   const Word equals = word();
   expect("=");
   if (word().kind == Kind::kNumber || word().kind == Kind::kString || is("-") ||
-      (is("(") && (word(1).kind == Kind::kNumber || word(1).kind == Kind::kString || is("-", 1)))) {
+      ((is("(") || is("[")) && (word(1).kind == Kind::kNumber || word(1).kind == Kind::kString || is("-", 1)))) {
     return first_values(targets, equals.place);
   }
   if (is("sample") || is("start")) return unknown_start(targets);
@@ -126,7 +132,7 @@ void Parser::assignment() {
 
 std::vector<Word> Parser::name_list() {
   std::vector<Word> names;
-  const bool bracket = take("(");
+  const std::string_view close = take("(") ? ")" : take("[") ? "]" : "";
   for (;;) {
     const Word& w = word();
     if (w.kind != Kind::kName) {
@@ -139,19 +145,16 @@ std::vector<Word> Parser::name_list() {
     if (!take(",")) break;
     if (word().kind != Kind::kName) break;  // a trailing comma
   }
-  if (bracket) expect(")");
+  if (!close.empty()) expect(close);
   return names;
 }
 
 Value Parser::literal() {
   const Word w = word();
   if (w.kind == Kind::kString) {
-    const bool plain = !w.text.empty() && std::ranges::all_of(w.text, [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-             c == '_' || c == '-';
-    });
-    if (!plain)
-      fail_here(fmt::format("a value must be letters, digits, '_' and '-', not '{}'", w.text));
+    if (!is_value_string(w.text)) {
+      fail_here(fmt::format("a value must be of a-z, 0-9, '_' and '-', not '{}'", w.text));
+    }
     ++at_;
     return {std::string(w.text), true};
   }
@@ -202,14 +205,16 @@ void Parser::add_first_value(const Word& name, Value value, Place place) {
 }
 
 void Parser::first_values(const std::vector<Word>& targets, Place place) {
-  const bool bracket = take("(");
+  const std::string_view close = take("(") ? ")" : take("[") ? "]" : "";
   for (std::size_t k = 0; k < targets.size(); ++k) {
     if (k > 0) expect(",");
     const Place at = word().place;
     add_first_value(targets[k], literal(), at);
   }
-  if (targets.size() == 1 && bracket) take(",");
-  if (bracket) expect(")");
+  if (!close.empty()) {
+    take(",");  // a trailing one
+    expect(close);
+  }
   if (is(",")) fail_at(file_, place, "both sides of '=' must have the same length");
 }
 

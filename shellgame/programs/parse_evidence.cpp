@@ -47,7 +47,7 @@ std::vector<ValueId> Parser::output_values(bool labelled,
   const auto place = [&] { return Place{line.place.line, at + 1}; };
   const auto next = [&](std::string_view what) {
     if (at > 0) ++at;  // the blank
-    if (at > line.text.size() || (at == line.text.size())) {
+    if (at >= line.text.size()) {
       fail_at(file_, {line.place.line, line.text.size() + 1},
               fmt::format("the output must go on with {}", what));
     }

@@ -16,14 +16,14 @@ void Parser::unknown_start(const std::vector<Word>& targets) {
     fail_here("an unknown start must be the first and only assignment of values");
   ++at_;
   expect("(");
-  if (sampled) expect("(");
+  const std::string_view close = sampled && take("[") ? "]" : ")";
+  if (sampled && close == ")") expect("(");
   const Place place = word().place;
-  const std::vector<Value> values = literal_list(")");
-  expect(")");
+  const std::vector<Value> values = literal_list(close);
+  expect(close);
   if (sampled) {
     expect(",");
-    expect("k");
-    expect("=");
+    if (take("k")) expect("=");
     const Word k = word();
     if (k.text != std::to_string(values.size())) {
       fail_here(

@@ -37,6 +37,7 @@ class Parser {
   void statements();
   void simple();
   void import();
+  void import_name(const Word& module);
   void need_import(Import import, std::string_view line, Place place) const;
   // `a = 1`, `a, b = b, a`, `a, b = work1(a, b)`, `a, b = sample(...)`: what follows '=' decides.
   void assignment();

@@ -121,7 +121,7 @@ class Program {
     return table_->definitions[operands(call)[0]];
   }
 
-  // Environment conditions and definitions that came in earlier pieces of the same stream.
+  // Environment conditions that came in earlier pieces of the same stream.
   std::uint64_t environment_before() const { return environment_before_; }
   void set_environment_before(std::uint64_t count) { environment_before_ = count; }
 

@@ -43,13 +43,13 @@ class TrackedState {
     bits_ = bits;
   }
 
-  // new[targets[k]] = old[sources[k]]; indices go through `arguments` where a function is called
-  // with them.
+  // new[targets[k]] = old[sources[k]].
   void apply(const Permute& permute) {
     moved_.clear();
     for (VariableId source : permute.sources) moved_.push_back((*this)[source]);
     for (std::size_t k = 0; k < moved_.size(); ++k) set(permute.targets[k], moved_[k]);
   }
+  // The same, where targets and sources are parameters of a function that is called with `arguments`.
   void call(const Permute& outcome, std::span<const VariableId> arguments) {
     moved_.clear();
     for (VariableId source : outcome.sources) moved_.push_back((*this)[arguments[source]]);

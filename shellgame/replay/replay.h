@@ -60,7 +60,7 @@ struct ReplayReport {
 //
 // Hidden sources that a trace may read, from a Python seed s (0 if none was given): random's
 // generator is seeded with s; the environment has LOAD_1, LOAD_2, ... up to the highest that the
-// text mentions (10,000 at most), the repr of successive values of
+// text mentions (a million at most), the repr of successive values of
 // random.Random(2**32 + s).random(); a module `service` draws from r = random.Random(2**33 + s):
 // fetch() is r.random(), start(*values) is tuple(r.sample(values, k=len(values))).
 //

@@ -153,7 +153,7 @@ class Plan:
 class Hidden:
     """What a trace may read but does not show: random's state, LOAD_1.. and the module service."""
 
-    MOST_LOADS = 10000
+    MOST_LOADS = 1000000
 
     def __init__(self):
         self.loads = 0

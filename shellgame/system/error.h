@@ -30,14 +30,8 @@ class UsageError : public Error {
 class InputError : public Error {
  public:
   InputError(const std::string& where, const std::string& sentence)
-      : Error(where + ": " + sentence), where_(where), sentence_(sentence) {}
+      : Error(where + ": " + sentence) {}
   int exit_code() const override { return 2; }
-  const std::string& where() const { return where_; }
-  const std::string& sentence() const { return sentence_; }
-
- private:
-  std::string where_;
-  std::string sentence_;
 };
 
 template <class... Args>

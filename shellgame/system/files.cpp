@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "shellgame/system/error.h"
 
@@ -70,11 +71,15 @@ std::string read_file(const std::string& path) {
   return content;
 }
 
-OutputFile::OutputFile(const std::string& path) : path_(path) {
-  if (path == "-") {
+OutputFile::OutputFile(const std::string& name) : path_(name) {
+  if (name == "-") {
     file_ = stdout;
     return;
   }
+  // A link stays a link: what it points to is written.
+  std::error_code ignored;
+  if (std::filesystem::is_symlink(name, ignored)) path_ = std::filesystem::weakly_canonical(name, ignored).string();
+  const std::string& path = path_;
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     if (S_ISDIR(status.st_mode)) fail("cannot write '{}': it is a directory", path);

@@ -15,7 +15,7 @@ std::string read_file(const std::string& path);
 
 class OutputFile {
  public:
-  explicit OutputFile(const std::string& path);
+  explicit OutputFile(const std::string& name);
   ~OutputFile();  // without commit(), the temporary file is removed and nothing else has changed
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;

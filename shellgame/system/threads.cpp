@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -19,16 +20,25 @@ namespace {
 class Pool {
  public:
   explicit Pool(int count) {
-    for (int i = 1; i < count; ++i) threads_.emplace_back([this] { loop(); });
+    try {
+      for (int i = 1; i < count; ++i) threads_.emplace_back([this] { loop(); });
+    } catch (const std::system_error& error) {
+      const std::size_t started = threads_.size() + 1;
+      end();  // the threads that did start wait for work
+      fail("the machine must give {} threads, but only {} could be started: {}", count, started, error.what());
+    }
   }
 
-  ~Pool() {
+  ~Pool() { end(); }
+
+  void end() {
     {
       const std::lock_guard lock(mutex_);
       stop_ = true;
     }
     wake_.notify_all();
     for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
   }
 
   void run(std::size_t count, const std::function<void(std::size_t)>& work) {
@@ -98,13 +108,15 @@ std::unique_ptr<Pool> pool;
 int default_thread_count() {
   if (const char* text = std::getenv("OMP_NUM_THREADS")) {
     const int count = std::atoi(text);
-    if (count > 0) return count;
+    if (count > 0) return std::min(count, kMostThreads);
   }
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 void set_thread_count(int count) {
-  if (count < 1) wrong_use("the number of threads must be at least 1, not {}", count);
+  if (count < 1 || count > kMostThreads) {
+    wrong_use("the number of threads must be from 1 to {}, not {}", kMostThreads, count);
+  }
   if (count == chosen_count) return;
   pool.reset();
   chosen_count = count;

@@ -7,6 +7,8 @@
 
 namespace shellgame {
 
+inline constexpr int kMostThreads = 1024;
+
 // --threads, else OMP_NUM_THREADS, else all cores.
 int default_thread_count();
 void set_thread_count(int count);

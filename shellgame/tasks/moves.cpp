@@ -194,7 +194,7 @@ MoveSet::MoveSet(const Task& task) : n_(group_degree(task.group)), moves_(task.m
   }
   listed_ = !table->permutes.empty();
   count_ = static_cast<std::uint32_t>(table->permutes.size());
-  if (listed_) {
+  if (task.branching && task.otherwise == Otherwise::kIdentity) {
     for (const Permute& permute : table->permutes) {
       table->mixtures.push_back({task.condition, {task.probability}, {permute, {}}});
     }

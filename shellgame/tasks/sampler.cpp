@@ -20,6 +20,7 @@ Sampler::Sampler(Task task) : task_((check_task(task), std::move(task))), moves_
   }
   for (const std::string& text : task_.mixtures)
     mixtures_.push_back(parse_mixture(text, n, task_.condition));
+  check_mixtures();
   const bool hidden = task_.branching || task_.skipped;
   const bool made = hidden && mixtures_.empty() && task_.otherwise == Otherwise::kMove;
   own_tables_ = !moves_.listed() || task_.skipped || made;
@@ -35,6 +36,22 @@ Sampler::Sampler(Task task) : task_((check_task(task), std::move(task))), moves_
       for (std::size_t v = 0; v < n; ++v)
         row[v] = static_cast<std::uint8_t>(4 * permute.sources[v]);
       packed_sources_.insert(packed_sources_.end(), row.begin(), row.end());
+    }
+  }
+}
+
+// A mixture's outcomes must be elements of the group, as all other moves are.
+void Sampler::check_mixtures() const {
+  if (names_->size() > static_cast<std::size_t>(kMaxPoints)) return;  // S_n holds everything
+  const Group group = parse_group(task_.group);
+  for (const Mixture& mixture : mixtures_) {
+    for (const Permute& outcome : mixture.outcomes) {
+      const std::vector<int> targets(outcome.targets.begin(), outcome.targets.end());
+      const std::vector<int> sources(outcome.sources.begin(), outcome.sources.end());
+      const Permutation permutation = assignment(targets, sources);
+      if (!group.contains(permutation)) {
+        wrong_use("mixtures must stay in the group {}, and {} is not in it", task_.group, permutation.to_cycles());
+      }
     }
   }
 }

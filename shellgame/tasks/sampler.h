@@ -38,6 +38,7 @@ class Sampler {
 
  private:
   friend class ProgramStream;
+  void check_mixtures() const;
   Task task_;
   std::shared_ptr<const Names> names_;
   MoveSet moves_;
@@ -58,7 +59,6 @@ class ProgramStream {
   // start). False, with an empty piece, when the program is complete.
   bool next(Program& piece, std::uint64_t commands, std::vector<ValueId>* states = nullptr);
   const TrackedState& state() const { return state_; }
-  std::uint64_t commands_done() const { return done_; }
   std::uint64_t commands_total() const { return stage_.commands; }
 
  private:

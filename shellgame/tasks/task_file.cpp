@@ -2,9 +2,10 @@
 
 #include <toml++/toml.h>
 
+#include <map>
+
 #include "shellgame/programs/render.h"
 #include "shellgame/system/error.h"
-#include "shellgame/system/files.h"
 #include "shellgame/tasks/task_keys.h"
 
 namespace shellgame {
@@ -29,20 +30,32 @@ class TaskReader {
     for (const auto& [key, node] : table) {
       const TaskKey* known = find_task_key(key.str());
       if (known == nullptr) unknown(std::string(key.str()), key.source());
+      if (!places_.emplace(known->name, key.source()).second) {
+        throw InputError(where(file_, key.source()), fmt::format("key '{}': a key must be given once", known->name));
+      }
       const std::string value = text_of(known->name, node, node.is_array_of_tables());
       try {
         known->set(task, value);
       } catch (const UsageError& error) {
-        throw InputError(where(file_, key.source()),
-                         fmt::format("key '{}': {}", known->name, error.what()));
+        throw InputError(where(file_, key.source()), fmt::format("key '{}': {}", known->name, error.what()));
       }
     }
+    return task;
+  }
+
+  // Checks between keys; their sentences begin with the key that is to be changed.
+  void check(const Task& task) const {
     try {
       check_task(task);
     } catch (const UsageError& error) {
-      throw InputError(file_, error.what());
+      const std::string sentence = error.what();
+      for (const auto& [name, source] : places_) {
+        if (sentence.starts_with(name + " ")) {
+          throw InputError(where(file_, source), fmt::format("key '{}': {}", name, sentence));
+        }
+      }
+      throw InputError(file_, sentence);
     }
-    return task;
   }
 
  private:
@@ -104,19 +117,19 @@ class TaskReader {
   }
 
   std::string file_;
+  std::map<std::string, toml::source_region> places_;
 };
-
-bool is_number(const std::string& text) {
-  return !text.empty() && text.find_first_not_of("0123456789.") == std::string::npos;
-}
 
 }  // namespace
 
 Task parse_task(std::string_view toml, const std::string& file) {
-  return TaskReader(file).read(toml);
+  TaskReader reader(file);
+  const Task task = reader.read(toml);
+  reader.check(task);
+  return task;
 }
 
-Task read_task(const std::string& path) { return parse_task(read_file(path), path); }
+Task parse_unchecked_task(std::string_view toml, const std::string& file) { return TaskReader(file).read(toml); }
 
 std::string write_task(const Task& task) {
   std::string text;
@@ -124,8 +137,8 @@ std::string write_task(const Task& task) {
     const std::string value = key.get(task);
     // Values hold no quotes, backslashes or control characters: every setter refuses them or only
     // knows plain words.
-    text += is_number(value) ? fmt::format("{} = {}\n", key.name, value)
-                             : fmt::format("{} = \"{}\"\n", key.name, value);
+    const bool number = key.placeholder == "N" || key.placeholder == "P";
+    text += number ? fmt::format("{} = {}\n", key.name, value) : fmt::format("{} = \"{}\"\n", key.name, value);
   }
   return text;
 }

@@ -218,10 +218,7 @@ void add_common(CLI::App* command, const std::shared_ptr<BenchOptions>& options)
   command->add_option("--seconds", options->seconds, "how long each thing is measured in a round")
       ->type_name("S")
       ->capture_default_str();
-  command->add_option("--rounds", options->rounds, "rounds in which all things take turns")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+  add_number(command, "--rounds", options->rounds, 1, "rounds in which all things take turns");
   command->add_option("--output", options->output, "a JSON file, or - for standard output")
       ->type_name("PATH")
       ->capture_default_str();

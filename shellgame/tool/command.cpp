@@ -2,7 +2,10 @@
 
 #include <fmt/ranges.h>
 
+#include <charconv>
+
 #include "shellgame/system/error.h"
+#include "shellgame/system/files.h"
 #include "shellgame/system/threads.h"
 #include "shellgame/tasks/task_file.h"
 #include "shellgame/tasks/task_keys.h"
@@ -40,6 +43,13 @@ CLI::Option* add_words(CLI::App* command, const std::string& name, std::string& 
       });
 }
 
+std::string check_number(const std::string& name, std::uint64_t least, const std::string& text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size() && number >= least) return "";
+  return fmt::format("{} must be a whole number from {} to 2^64 - 1, not '{}'", name, least, text);
+}
+
 struct TaskOptions::Given {
   std::string file;
   std::map<std::string, std::string> values;
@@ -67,7 +77,7 @@ TaskOptions::TaskOptions(CLI::App* command) : given_(std::make_shared<Given>()) 
 }
 
 Task TaskOptions::resolve() const {
-  Task task = given_->file.empty() ? Task() : read_task(given_->file);
+  Task task = given_->file.empty() ? Task() : parse_unchecked_task(read_file(given_->file), given_->file);
   for (const TaskKey& key : task_keys()) {
     const auto found = given_->values.find(key.name);
     if (found == given_->values.end()) continue;

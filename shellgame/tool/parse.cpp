@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "shellgame/programs/execute.h"
 #include "shellgame/programs/render.h"
 #include "shellgame/system/error.h"
@@ -23,6 +25,28 @@ Program parse_part(const TraceText& trace, const std::string& file) {
   return parse(std::string(trace.line - 1, '\n') + trace.text, file);
 }
 
+std::size_t commands_before(const Program& program, std::size_t event) {
+  const auto& events = program.events();
+  return static_cast<std::size_t>(std::count_if(events.begin(), events.begin() + static_cast<std::ptrdiff_t>(event),
+                                                [](const Event& e) { return is_command(e.kind); }));
+}
+
+// "213 231 132"; with commas inside a state where a value has more than one character.
+std::string states_text(const Program& program, const Execution& execution) {
+  const Names& names = program.names();
+  bool commas = false;
+  for (std::size_t v = 0; v < names.size(); ++v) commas = commas || names.value(v).text.size() > 1;
+  std::string text;
+  for (const State& state : execution.states) {
+    if (!text.empty()) text += ' ';
+    for (std::size_t v = 0; v < state.size(); ++v) {
+      if (commas && v > 0) text += ',';
+      text += names.value(state[v]).text;
+    }
+  }
+  return text;
+}
+
 void run(const ParseOptions& options) {
   const std::string content = read_file(options.file);
   const std::vector<TraceText> traces = read_traces(content, options.file);
@@ -34,38 +58,28 @@ void run(const ParseOptions& options) {
              : parse_part(trace, options.file);
     std::vector<RevealMark> marks;
     const std::string text = render(program, &marks);
+    // Without the seed of its hidden numbers, an uncertain trace has no states that anyone could know.
+    const bool hidden = is_uncertain(program) && !trace.python_seed;
     const auto seed = static_cast<std::uint32_t>(trace.python_seed.value_or(0));
     const Execution execution = execute(program, seed);
-    if (execution.contradiction && (trace.python_seed || !is_uncertain(program))) {
-      fail(
-          "{}: trace {} contradicts itself at event {}: what it shows is not what its commands "
-          "give",
-          options.file, trace.index, *execution.contradiction);
+    if (execution.contradiction && !hidden) {
+      fail("{}: trace {} contradicts itself: what it shows after {} commands is not what they give", options.file,
+           trace.index, commands_before(program, *execution.contradiction));
     }
     if (options.format == "jsonl") {
       std::vector<ValueId> states;
-      for (const State& state : execution.states)
-        states.insert(states.end(), state.begin(), state.end());
+      for (const State& state : execution.states) states.insert(states.end(), state.begin(), state.end());
       std::string line;
-      append_json_line(program, text, marks, states, trace.index,
+      append_json_line(program, text, marks, hidden ? std::span<const ValueId>() : states, trace.index,
                        trace.python_seed ? std::optional(seed) : std::nullopt, std::nullopt, line);
       fmt::print("{}", line);
       continue;
     }
-    fmt::print("{}", text);
-    if (is_uncertain(program) && !trace.python_seed) {
-      fmt::print("# states: hidden (no python_seed is given)\n");
-      continue;
-    }
-    fmt::print("# states:");
-    for (const State& state : execution.states) {
-      fmt::print(" ");
-      for (std::size_t v = 0; v < state.size(); ++v) {
-        fmt::print("{}{}", v > 0 && state.size() > 9 ? "," : "",
-                   program.names().value(state[v]).text);
-      }
-    }
-    fmt::print("\n\n");
+    // Comments stand before a trace: after it they would be output.
+    if (&trace != &traces.front()) fmt::print("\n");
+    fmt::print("# shellgame trace: read from {}, index {}", options.file, trace.index);
+    if (trace.python_seed) fmt::print(", python_seed {}", seed);
+    fmt::print("\n# states: {}\n{}", hidden ? "hidden (no python_seed is given)" : states_text(program, execution), text);
   }
 }
 

@@ -83,9 +83,7 @@ void add_quickstart(CLI::App& app) {
   command->add_option("--output", options->folder, "the folder for the traces")
       ->type_name("DIR")
       ->capture_default_str();
-  command->add_option("--count", options->count, "traces in each set")
-      ->type_name("N")
-      ->capture_default_str();
+  add_number(command, "--count", options->count, 0, "traces in each set");
 }
 
 }  // namespace shellgame

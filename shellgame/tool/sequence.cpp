@@ -95,9 +95,7 @@ void add_sequence(CLI::App& app) {
                    "the group of the words (also large cyclic ones such as Z60)")
       ->type_name("NAME")
       ->capture_default_str();
-  command->add_option("--length", options->length, "elements in a word")
-      ->type_name("N")
-      ->capture_default_str();
+  add_number(command, "--length", options->length, 1, "elements in a word");
   add_words(command, "--product", options->product, {"right", "left"},
             "the side of the next element");
   command
@@ -105,15 +103,9 @@ void add_sequence(CLI::App& app) {
                    "of parity and modular arithmetic: train (3-40), test (40-256) or MIN-MAX")
       ->type_name("RANGE")
       ->capture_default_str();
-  command->add_option("--count", options->count, "sequences to make")
-      ->type_name("N")
-      ->capture_default_str();
-  command->add_option("--seed", options->seed, "the seed of all draws")
-      ->type_name("N")
-      ->capture_default_str();
-  command->add_option("--first-index", options->first_index, "the index of the first sequence")
-      ->type_name("N")
-      ->capture_default_str();
+  add_number(command, "--count", options->count, 0, "sequences to make");
+  add_number(command, "--seed", options->seed, 0, "the seed of all draws");
+  add_number(command, "--first-index", options->first_index, 0, "the index of the first sequence");
   add_words(command, "--format", options->format, {"jsonl", "csv", "text"},
             "the form of the output");
   command->add_option("--output", options->output, "a file, or - for standard output")

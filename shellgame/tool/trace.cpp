@@ -225,15 +225,9 @@ void add_trace(CLI::App& app) {
           TraceWriter(*options).run();
         }
       });
-  command->add_option("--count", options->count, "traces to make")
-      ->type_name("N")
-      ->capture_default_str();
-  command->add_option("--seed", options->seed, "the seed of all draws")
-      ->type_name("N")
-      ->capture_default_str();
-  command->add_option("--first-index", options->first_index, "the index of the first trace")
-      ->type_name("N")
-      ->capture_default_str();
+  add_number(command, "--count", options->count, 0, "traces to make");
+  add_number(command, "--seed", options->seed, 0, "the seed of all draws");
+  add_number(command, "--first-index", options->first_index, 0, "the index of the first trace");
   add_words(command, "--format", options->format, {"text", "jsonl", "tokens", "word-problem"},
             "the form of the output");
   command->add_option("--output", options->output, "a file, or - for standard output")

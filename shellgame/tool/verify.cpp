@@ -28,7 +28,9 @@ void run(const VerifyOptions& options) {
     replay.add(trace.index, trace.text, trace.python_seed);
     progress.advance(1);
   }
-  report_replay(replay.finish(), options.format, stdout);
+  const ReplayReport report = replay.finish();
+  if (report.examples == 0) fail("'{}' must hold at least one example ('>>> ...'), and it holds none", options.file);
+  report_replay(report, options.format, stdout);
 }
 
 }  // namespace
@@ -70,6 +72,7 @@ void report_replay(const ReplayReport& report, const std::string& format, std::F
   }
   if (!report.passed()) {
     std::fflush(to);
+    if (report.first_disagreement) fmt::print(stderr, "doctest and the replay differ on trace {}\n", *report.first_disagreement);
     fail("{} outputs differ from what CPython prints (doctest: {} failures, {} disagreements)",
          report.mismatches, report.doctest_failures, report.disagreements);
   }
@@ -79,11 +82,8 @@ void add_replay_options(CLI::App* command, ReplayOptions& replay) {
   command->add_option("--python", replay.python, "the interpreter that replays traces")
       ->type_name("PROGRAM")
       ->capture_default_str();
-  command
-      ->add_option("--doctest-every", replay.doctest_every,
-                   "doctest, as a second witness, checks one trace of so many; 0 for none")
-      ->type_name("N")
-      ->capture_default_str();
+  add_number(command, "--doctest-every", replay.doctest_every, 0,
+             "doctest, as a second witness, checks one trace of so many; 0 for none");
 }
 
 void add_verify(CLI::App& app) {
