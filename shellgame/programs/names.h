@@ -29,7 +29,8 @@ std::optional<std::size_t> scheme_index(std::string_view name);
 // A Python identifier that does not collide with a keyword or with a name that the trace language
 // uses itself.
 bool is_variable_name(std::string_view name);
-// A string that may be a value: of a-z, 0-9, '_' and '-', so that every tokenizer and output line can hold it.
+// A string that may be a value: of a-z, 0-9, '_' and '-', so that every tokenizer and output line
+// can hold it.
 bool is_value_string(std::string_view text);
 
 class Names {

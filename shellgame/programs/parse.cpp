@@ -120,7 +120,8 @@ void Parser::assignment() {
   const Word equals = word();
   expect("=");
   if (word().kind == Kind::kNumber || word().kind == Kind::kString || is("-") ||
-      ((is("(") || is("[")) && (word(1).kind == Kind::kNumber || word(1).kind == Kind::kString || is("-", 1)))) {
+      ((is("(") || is("[")) &&
+       (word(1).kind == Kind::kNumber || word(1).kind == Kind::kString || is("-", 1)))) {
     return first_values(targets, equals.place);
   }
   if (is("sample") || is("start")) return unknown_start(targets);

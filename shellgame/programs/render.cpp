@@ -267,6 +267,12 @@ class EventWriter {
 
 }  // namespace
 
+bool shows_value(const Program& program, const RevealMark& mark) {
+  const Event& event = program.events()[mark.event];
+  return event.kind == EventKind::kPrint ||
+         event.form == static_cast<std::uint8_t>(Relation::kEqual);
+}
+
 std::string python_number(double number) {
   std::string text = fmt::format("{}", number);
   if (text.find_first_of(".en") == std::string::npos) text += ".0";

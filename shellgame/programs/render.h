@@ -25,6 +25,10 @@ struct RevealMark {
   std::uint32_t length = 0;  // bytes of the value
 };
 
+// Whether a mark shows the variable's value (print, assert ==), rather than the blind question of a
+// != or in.
+bool shows_value(const Program& program, const RevealMark& mark);
+
 // A number as Python's repr writes it: the shortest text that reads back as the same double.
 std::string python_number(double number);
 

@@ -49,7 +49,8 @@ class TrackedState {
     for (VariableId source : permute.sources) moved_.push_back((*this)[source]);
     for (std::size_t k = 0; k < moved_.size(); ++k) set(permute.targets[k], moved_[k]);
   }
-  // The same, where targets and sources are parameters of a function that is called with `arguments`.
+  // The same, where targets and sources are parameters of a function that is called with
+  // `arguments`.
   void call(const Permute& outcome, std::span<const VariableId> arguments) {
     moved_.clear();
     for (VariableId source : outcome.sources) moved_.push_back((*this)[arguments[source]]);

@@ -78,7 +78,8 @@ OutputFile::OutputFile(const std::string& name) : path_(name) {
   }
   // A link stays a link: what it points to is written.
   std::error_code ignored;
-  if (std::filesystem::is_symlink(name, ignored)) path_ = std::filesystem::weakly_canonical(name, ignored).string();
+  if (std::filesystem::is_symlink(name, ignored))
+    path_ = std::filesystem::weakly_canonical(name, ignored).string();
   const std::string& path = path_;
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {

@@ -25,7 +25,8 @@ class Pool {
     } catch (const std::system_error& error) {
       const std::size_t started = threads_.size() + 1;
       end();  // the threads that did start wait for work
-      fail("the machine must give {} threads, but only {} could be started: {}", count, started, error.what());
+      fail("the machine must give {} threads, but only {} could be started: {}", count, started,
+           error.what());
     }
   }
 

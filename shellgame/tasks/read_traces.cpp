@@ -42,9 +42,22 @@ std::optional<std::uint64_t> number_after(std::string_view line, std::string_vie
   return digits > 0 ? std::optional(number) : std::nullopt;
 }
 
+// Whether a line gives first values or prepares for them: what a trace begins with.
+bool begins_trace(std::string_view line) {
+  if (line.starts_with(">>> from ")) return true;
+  const std::size_t equals = line.find(" = ");
+  if (!line.starts_with(">>> ") || equals == std::string_view::npos || equals + 3 >= line.size())
+    return false;
+  const std::string_view value = line.substr(equals + 3);
+  return value.starts_with("sample(") || value.starts_with("start(") || value[0] == '\'' ||
+         value[0] == '"' || value[0] == '-' || (value[0] >= '0' && value[0] <= '9');
+}
+
 std::vector<TraceText> traces_of_text(std::string_view content, const std::string& file) {
   std::vector<TraceText> traces;
   bool open = false;                   // whether the last trace may go on
+  bool under_way = false;              // whether it is past its first values
+  std::size_t blanks = 0;              // lines since its last one
   std::optional<TraceText> announced;  // by a header comment
   std::size_t number = 0;
   while (!content.empty()) {
@@ -53,7 +66,7 @@ std::vector<TraceText> traces_of_text(std::string_view content, const std::strin
     std::string_view line = content.substr(0, end);
     content.remove_prefix(std::min(end + 1, content.size()));
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) {
-      open = false;
+      ++blanks;
     } else if (line.starts_with("# shellgame trace:")) {
       open = false;
       announced = TraceText{number_after(line, ", index ").value_or(traces.size()), "",
@@ -64,13 +77,22 @@ std::vector<TraceText> traces_of_text(std::string_view content, const std::strin
                          "python_seed must be a whole number below 2^32");
       }
     } else {
+      // A blank line may stand between any two examples; a new trace begins where values are given
+      // anew.
+      if (open && blanks > 0 && under_way && begins_trace(line)) open = false;
       if (!open) {
         if (!announced) announced = TraceText{traces.size(), "", std::nullopt, number};
         announced->line = number;
         traces.push_back(*std::move(announced));
         announced.reset();
         open = true;
+        under_way = false;
+        blanks = 0;
       }
+      traces.back().text.append(blanks, '\n');
+      blanks = 0;
+      under_way = under_way || (line.starts_with(">>> ") && !begins_trace(line) &&
+                                !line.starts_with(">>> def "));
       traces.back().text.append(line);
       traces.back().text += '\n';
     }

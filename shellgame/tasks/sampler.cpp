@@ -50,7 +50,8 @@ void Sampler::check_mixtures() const {
       const std::vector<int> sources(outcome.sources.begin(), outcome.sources.end());
       const Permutation permutation = assignment(targets, sources);
       if (!group.contains(permutation)) {
-        wrong_use("mixtures must stay in the group {}, and {} is not in it", task_.group, permutation.to_cycles());
+        wrong_use("mixtures must stay in the group {}, and {} is not in it", task_.group,
+                  permutation.to_cycles());
       }
     }
   }

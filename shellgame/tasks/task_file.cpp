@@ -31,13 +31,15 @@ class TaskReader {
       const TaskKey* known = find_task_key(key.str());
       if (known == nullptr) unknown(std::string(key.str()), key.source());
       if (!places_.emplace(known->name, key.source()).second) {
-        throw InputError(where(file_, key.source()), fmt::format("key '{}': a key must be given once", known->name));
+        throw InputError(where(file_, key.source()),
+                         fmt::format("key '{}': a key must be given once", known->name));
       }
       const std::string value = text_of(known->name, node, node.is_array_of_tables());
       try {
         known->set(task, value);
       } catch (const UsageError& error) {
-        throw InputError(where(file_, key.source()), fmt::format("key '{}': {}", known->name, error.what()));
+        throw InputError(where(file_, key.source()),
+                         fmt::format("key '{}': {}", known->name, error.what()));
       }
     }
     return task;
@@ -129,7 +131,9 @@ Task parse_task(std::string_view toml, const std::string& file) {
   return task;
 }
 
-Task parse_unchecked_task(std::string_view toml, const std::string& file) { return TaskReader(file).read(toml); }
+Task parse_unchecked_task(std::string_view toml, const std::string& file) {
+  return TaskReader(file).read(toml);
+}
 
 std::string write_task(const Task& task) {
   std::string text;
@@ -138,7 +142,8 @@ std::string write_task(const Task& task) {
     // Values hold no quotes, backslashes or control characters: every setter refuses them or only
     // knows plain words.
     const bool number = key.placeholder == "N" || key.placeholder == "P";
-    text += number ? fmt::format("{} = {}\n", key.name, value) : fmt::format("{} = \"{}\"\n", key.name, value);
+    text += number ? fmt::format("{} = {}\n", key.name, value)
+                   : fmt::format("{} = \"{}\"\n", key.name, value);
   }
   return text;
 }

@@ -214,7 +214,8 @@ std::vector<TaskKey> make_keys() {
          return fmt::format("{}", fmt::join(words, ","));
        }},
       word_key("initial-reveal", kInitial, &Task::initial_reveal,
-               "what is printed before the first command"),
+               "what is revealed before the first command: nothing, what a reveal shows, or all "
+               "variables"),
       number_key("full-reveal-period", &Task::full_reveal_period, 0,
                  "print all variables after every so many commands; 0 for never"),
       {"uncertainty", "none|branching|skipped|unknown-start",

@@ -51,6 +51,8 @@ BatchReport fill_batch(const TokenMaker& maker, std::uint64_t seed, std::uint64_
   parallel_for(view.rows, [&](std::size_t row) {
     static thread_local TokenTrace trace;
     maker.make(seed, first_index + row, trace, true);
+    std::erase_if(trace.reveals,
+                  [](const RevealMark& mark) { return !shows_value(trace.trace.program, mark); });
     if (trace.ids.size() > view.width) {
       wrong_use("a row must hold the longest trace: trace {} has {} tokens, the row {} places",
                 first_index + row, trace.ids.size(), view.width);

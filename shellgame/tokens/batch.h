@@ -25,7 +25,9 @@ struct BatchView {
   std::uint8_t* loss_mask = nullptr;
 };
 
-// A token of a revealed value, at the place that predicts it: targets[place] is the token.
+// A token of a revealed value, at the place that predicts it: targets[place] is the token. The
+// values of `assert a !=` and `assert a in` are blind questions that nothing predicts, and are left
+// out.
 struct RevealPlace {
   std::uint32_t row = 0, place = 0;
   std::uint64_t command = 0;  // commands executed before the reveal

@@ -7,8 +7,8 @@
 
 namespace shellgame {
 
-// Encodes `text` again and again for at least `seconds` (after one round to warm up) on one thread;
-// returns bytes of text a second.
+// Encodes `text` again and again for at least `seconds` of processor time (after one round to warm
+// up) on this thread; returns bytes of text a second of it.
 double tokenizer_throughput(const Tokenizer& tokenizer, std::string_view text, double seconds);
 
 }  // namespace shellgame

@@ -15,7 +15,7 @@ namespace shellgame {
 struct TokenTrace {
   Buffer<std::uint32_t> ids;
   std::vector<RevealMark> reveals;  // places in tokens
-  Trace trace;                      // scratch; its program is the trace's program
+  Trace trace;                      // its program is the trace's; the rest is scratch
 };
 
 class TokenMaker {

@@ -141,6 +141,17 @@ Json summary(const std::vector<double>& rates, double scale) {
 
 void bench_trace(const BenchOptions& options) {
   const Task task = options.task->resolve();
+  Task yardstick;  // what the Python generator can do
+  yardstick.group = task.group;
+  yardstick.commands = task.commands;
+  yardstick.spacing = task.spacing;
+  if (!(task == yardstick) || !task.group.starts_with('S') ||
+      task.group.find('x') != std::string::npos || group_degree(task.group) > 26) {
+    wrong_use(
+        "bench trace compares with a Python generator of S_n, n <= 26, full permutations and "
+        "printed reveals: only "
+        "group, commands and spacing may differ from the defaults");
+  }
   const Sampler sampler(task);
   const TraceMaker maker(sampler);
   const LexemeTokenizer lexemes;

@@ -23,6 +23,7 @@ void add_threads(CLI::App& command) {
 CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& summary,
                       const std::vector<std::string>& examples, std::function<void()> run) {
   CLI::App* command = parent.add_subcommand(name, summary);
+  command->footer("");  // not the parent's
   if (!examples.empty())
     command->footer("Examples:\n  " + fmt::format("{}", fmt::join(examples, "\n  ")));
   add_threads(*command);
@@ -77,7 +78,8 @@ TaskOptions::TaskOptions(CLI::App* command) : given_(std::make_shared<Given>()) 
 }
 
 Task TaskOptions::resolve() const {
-  Task task = given_->file.empty() ? Task() : parse_unchecked_task(read_file(given_->file), given_->file);
+  Task task =
+      given_->file.empty() ? Task() : parse_unchecked_task(read_file(given_->file), given_->file);
   for (const TaskKey& key : task_keys()) {
     const auto found = given_->values.find(key.name);
     if (found == given_->values.end()) continue;

@@ -24,17 +24,17 @@ void add_threads(CLI::App& command);
 CLI::Option* add_words(CLI::App* command, const std::string& name, std::string& value,
                        const std::vector<std::string>& words, const std::string& help);
 
-// An option that takes a whole number of at least `least`.
+// What is wrong with a whole number of at least `least`; empty if nothing is.
+std::string check_number(const std::string& name, std::uint64_t least, const std::string& text);
+// An option that takes such a number.
 template <class Number>
-CLI::Option* add_number(CLI::App* command, const std::string& name, Number& value, std::uint64_t least,
-                        const std::string& help) {
+CLI::Option* add_number(CLI::App* command, const std::string& name, Number& value,
+                        std::uint64_t least, const std::string& help) {
   return command->add_option(name, value, help)
       ->type_name("N")
       ->capture_default_str()
       ->check([name, least](const std::string& text) { return check_number(name, least, text); });
 }
-// An empty string, or what is wrong.
-std::string check_number(const std::string& name, std::uint64_t least, const std::string& text);
 
 // --task FILE and one option for each key of a task; what is given on the command line wins over
 // the file.

@@ -56,23 +56,44 @@ void markdown(const CLI::App& app, const std::string& name, std::string& out) {
   for (const CLI::App* sub : subcommands(app)) markdown(*sub, name + " " + sub->get_name(), out);
 }
 
-// One line of the completion's table: the words that may follow `path`.
-void completion_cases(const CLI::App& app, const std::string& path, std::string& out) {
+std::string words_after(const CLI::App& app) {
   std::string words;
   for (const CLI::App* sub : subcommands(app)) words += sub->get_name() + " ";
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_name().starts_with("--")) words += option->get_name() + " ";
   }
-  out += fmt::format("    '{}') words='{}' ;;\n", path, words);
+  return words;
+}
+
+// Lines of the completion's table: what may follow a command, and what may follow one of its
+// options.
+void completion_cases(const CLI::App& app, const std::string& path, std::string& out) {
+  bool takes_file = false;
   for (const CLI::Option* option : app.get_options()) {
+    const std::string& name = option->get_name();
     std::string values = option->get_type_name();
-    if (values.find('|') == std::string::npos || !option->get_name().starts_with("--")) continue;
-    if (const std::size_t more = values.find(",..."); more != std::string::npos) values.erase(more);
-    for (char& c : values) c = c == '|' ? ' ' : c;
-    out += fmt::format("    '{} {}') words='{}' ;;\n", path, option->get_name(), values);
+    if (!name.starts_with("--")) {
+      takes_file = takes_file || values == "FILE";
+    } else if (option->get_expected_max() == 0) {  // a flag: the next word is not its value
+      out += fmt::format("    '{} {}') words='{}' ;;\n", path, name, words_after(app));
+    } else if (values.find('|') != std::string::npos) {
+      if (const std::size_t more = values.find(",..."); more != std::string::npos)
+        values.erase(more);
+      for (char& c : values) c = c == '|' ? ' ' : c;
+      out += fmt::format("    '{} {}') words='{}' ;;\n", path, name, values);
+    }
   }
+  out +=
+      fmt::format("    '{}') words='{}' files={} ;;\n", path, words_after(app), takes_file ? 1 : 0);
   for (const CLI::App* sub : subcommands(app))
     completion_cases(*sub, path + " " + sub->get_name(), out);
+}
+
+void command_paths(const CLI::App& app, const std::string& path, std::string& out) {
+  for (const CLI::App* sub : subcommands(app)) {
+    out += fmt::format("{}'{} {}'", out.empty() ? "" : "|", path, sub->get_name());
+    command_paths(*sub, path + " " + sub->get_name(), out);
+  }
 }
 
 }  // namespace
@@ -81,32 +102,36 @@ std::string cli_markdown(const CLI::App& app) {
   std::string out =
       "# The tool's commands\n\nMade by `shellgame help --markdown` from the declarations that "
       "parse the command line; a "
-      "test keeps it current.\nOptions of a task are keys of a TOML task file, too (`--task`).\n";
+      "test keeps it current.\nOptions of a task are keys of a TOML task file, too (`--task`). "
+      "Exit codes: 0 success, 1 failure, 2 wrong use or wrong "
+      "input.\n`shellgame --version` prints the version, and that of the generator.\n";
   for (const CLI::App* sub : subcommands(app)) markdown(*sub, "shellgame " + sub->get_name(), out);
   return out;
 }
 
 std::string bash_completion(const CLI::App& app) {
-  std::string cases;
+  std::string cases, paths;
   completion_cases(app, app.get_name(), cases);
+  command_paths(app, app.get_name(), paths);
   return "# bash completion for shellgame: source this file, or put it into bash's completions "
          "folder.\n"
          "_shellgame() {\n"
-         "  local word path='shellgame' words='' i previous=${COMP_WORDS[COMP_CWORD-1]}\n"
-         "  COMPREPLY=()\n"
+         "  local path='shellgame' words='' files=0 i previous=${COMP_WORDS[COMP_CWORD-1]}\n"
+         "  local current=${COMP_WORDS[COMP_CWORD]}\n"
          "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
-         "    word=${COMP_WORDS[i]}\n"
-         "    [[ $word == -* ]] && break\n"
-         "    path+=\" $word\"\n"
+         "    case \"$path ${COMP_WORDS[i]}\" in\n      " +
+         paths +
+         ") path+=\" ${COMP_WORDS[i]}\" ;;\n"
+         "    esac\n"
          "  done\n"
          "  [[ $previous == --* ]] && path+=\" $previous\"\n"
          "  case $path in\n" +
          cases +
-         "    *' --'*)\n"
-         "      COMPREPLY=($(compgen -f -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
-         "      return ;;\n"
+         "    *' --'*) files=1 ;;\n"
          "  esac\n"
-         "  COMPREPLY=($(compgen -W \"$words\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
+         "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
+         "  ((files)) && COMPREPLY+=($(compgen -f -- \"$current\"))\n"
+         "  return 0\n"
          "}\n"
          "complete -F _shellgame shellgame\n";
 }

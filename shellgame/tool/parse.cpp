@@ -27,7 +27,8 @@ Program parse_part(const TraceText& trace, const std::string& file) {
 
 std::size_t commands_before(const Program& program, std::size_t event) {
   const auto& events = program.events();
-  return static_cast<std::size_t>(std::count_if(events.begin(), events.begin() + static_cast<std::ptrdiff_t>(event),
+  return static_cast<std::size_t>(std::count_if(events.begin(),
+                                                events.begin() + static_cast<std::ptrdiff_t>(event),
                                                 [](const Event& e) { return is_command(e.kind); }));
 }
 
@@ -58,20 +59,23 @@ void run(const ParseOptions& options) {
              : parse_part(trace, options.file);
     std::vector<RevealMark> marks;
     const std::string text = render(program, &marks);
-    // Without the seed of its hidden numbers, an uncertain trace has no states that anyone could know.
+    // Without the seed of its hidden numbers, an uncertain trace has no states that anyone could
+    // know.
     const bool hidden = is_uncertain(program) && !trace.python_seed;
     const auto seed = static_cast<std::uint32_t>(trace.python_seed.value_or(0));
     const Execution execution = execute(program, seed);
     if (execution.contradiction && !hidden) {
-      fail("{}: trace {} contradicts itself: what it shows after {} commands is not what they give", options.file,
-           trace.index, commands_before(program, *execution.contradiction));
+      fail("{}: trace {} contradicts itself: what it shows after {} commands is not what they give",
+           options.file, trace.index, commands_before(program, *execution.contradiction));
     }
     if (options.format == "jsonl") {
       std::vector<ValueId> states;
-      for (const State& state : execution.states) states.insert(states.end(), state.begin(), state.end());
+      for (const State& state : execution.states)
+        states.insert(states.end(), state.begin(), state.end());
       std::string line;
-      append_json_line(program, text, marks, hidden ? std::span<const ValueId>() : states, trace.index,
-                       trace.python_seed ? std::optional(seed) : std::nullopt, std::nullopt, line);
+      append_json_line(program, text, marks, hidden ? std::span<const ValueId>() : states,
+                       trace.index, trace.python_seed ? std::optional(seed) : std::nullopt,
+                       std::nullopt, line);
       fmt::print("{}", line);
       continue;
     }
@@ -79,7 +83,8 @@ void run(const ParseOptions& options) {
     if (&trace != &traces.front()) fmt::print("\n");
     fmt::print("# shellgame trace: read from {}, index {}", options.file, trace.index);
     if (trace.python_seed) fmt::print(", python_seed {}", seed);
-    fmt::print("\n# states: {}\n{}", hidden ? "hidden (no python_seed is given)" : states_text(program, execution), text);
+    fmt::print("\n# states: {}\n{}",
+               hidden ? "hidden (no python_seed is given)" : states_text(program, execution), text);
   }
 }
 

@@ -47,7 +47,12 @@ void each_line(const TokenOptions& options, const Convert& convert) {
     } catch (const Error& error) {
       throw InputError(where, error.what());
     }
-    results[i] = object.dump() + "\n";
+    try {
+      results[i] = object.dump() + "\n";
+    } catch (const Json::exception&) {
+      throw InputError(where,
+                       "the text of the ids must be UTF-8 to be written as JSON, and it is not");
+    }
   });
   OutputFile file(options.output);
   for (const std::string& line : results) file.write(line);

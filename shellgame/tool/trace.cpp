@@ -35,6 +35,10 @@ class TraceWriter {
  public:
   explicit TraceWriter(const TraceOptions& options)
       : options_(options), sampler_(options.task->resolve()), maker_(sampler_) {
+    if (options_.count > UINT64_MAX - options_.first_index) {
+      wrong_use("--first-index plus --count must be below 2^64, not {} + {}", options_.first_index,
+                options_.count);
+    }
     if (options_.verify) replay_.emplace(options_.replay);
   }
 
@@ -56,10 +60,17 @@ class TraceWriter {
     return most;
   }
 
+  // How many traces are made at once: as many as take some megabytes.
+  std::size_t block_size() const {
+    const std::uint64_t events = commands() * (sampler_.names()->size() + 8);
+    const std::uint64_t fit = std::max<std::uint64_t>(1, (std::uint64_t{1} << 22) / events);
+    return static_cast<std::size_t>(std::min(std::max<std::uint64_t>(options_.count, 1), fit));
+  }
+
   // Calls make(slot, index) in parallel and take(slot) in order, in blocks that fit memory.
   template <class Make, class Take>
   void in_order(const Make& make, const Take& take) {
-    const std::uint64_t block = std::max<std::uint64_t>(1, (std::uint64_t{1} << 19) / commands());
+    const std::uint64_t block = block_size();
     Progress progress("writing traces", "traces", options_.count);
     for (std::uint64_t done = 0; done < options_.count; done += block) {
       const std::uint64_t size = std::min(block, options_.count - done);
@@ -99,11 +110,6 @@ class TraceWriter {
           }
         });
     file.commit();
-  }
-
-  std::size_t block_size() const {
-    return static_cast<std::size_t>(std::min(
-        options_.count, std::max<std::uint64_t>(1, (std::uint64_t{1} << 19) / commands())));
   }
 
   void begin_text(OutputFile& file, std::uint64_t index) {

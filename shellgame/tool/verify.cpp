@@ -29,7 +29,8 @@ void run(const VerifyOptions& options) {
     progress.advance(1);
   }
   const ReplayReport report = replay.finish();
-  if (report.examples == 0) fail("'{}' must hold at least one example ('>>> ...'), and it holds none", options.file);
+  if (report.examples == 0)
+    fail("'{}' must hold at least one example ('>>> ...'), and it holds none", options.file);
   report_replay(report, options.format, stdout);
 }
 
@@ -72,7 +73,8 @@ void report_replay(const ReplayReport& report, const std::string& format, std::F
   }
   if (!report.passed()) {
     std::fflush(to);
-    if (report.first_disagreement) fmt::print(stderr, "doctest and the replay differ on trace {}\n", *report.first_disagreement);
+    if (report.first_disagreement)
+      fmt::print(stderr, "doctest and the replay differ on trace {}\n", *report.first_disagreement);
     fail("{} outputs differ from what CPython prints (doctest: {} failures, {} disagreements)",
          report.mismatches, report.doctest_failures, report.disagreements);
   }

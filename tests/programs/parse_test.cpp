@@ -49,6 +49,17 @@ TEST(Parse, ReadsWhatAPersonTypes) {
   EXPECT_EQ(render(parse(typed)), canonical);
 }
 
+TEST(Parse, ReadsOtherWaysToWriteLists) {
+  const std::string typed =
+      ">>> from random import random, sample\n>>> [a, b] = sample([1, 2], 2);\n>>> [a, b] = [b, "
+      "a]\n";
+  const std::string canonical =
+      ">>> from random import random\n>>> from random import sample\n>>> a, b = sample((1, 2), "
+      "k=2)\n>>> a, b = b, a\n";
+  EXPECT_EQ(render(parse(typed)), canonical);
+  EXPECT_EQ(render(parse(">>> a, b = [1, 2,]\n")), ">>> a = 1\n>>> b = 2\n");
+}
+
 TEST(Parse, ReadsCarriageReturnsAsLineEnds) {
   EXPECT_EQ(render(parse(">>> a = 1\r\n>>> print('a', a)\r\na 1\r\n")),
             ">>> a = 1\n>>> print('a', a)\na 1\n");

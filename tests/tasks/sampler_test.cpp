@@ -166,6 +166,33 @@ TEST(Sampler, WhatIsRevealedDoesNotLookAtTheState) {
   EXPECT_GT(never.size(), 3000u);
 }
 
+// The value that `unequal` asks about is drawn blindly, too; the answer is in the operator.
+TEST(Sampler, WhichValueIsAskedDoesNotLookAtTheState) {
+  const auto asked = [](const char* probability) {
+    const Sampler sampler(task_of({{"uncertainty", "branching"},
+                                   {"probability", probability},
+                                   {"spacing", "1"},
+                                   {"reveal-forms", "unequal"},
+                                   {"moves", "swaps"}}));
+    std::vector<std::pair<int, int>> questions;
+    std::size_t equal = 0;
+    for (std::uint64_t index = 0; index < 50; ++index) {
+      const Program program = sampler.sample(9, index);
+      for (const Event& event : program.events()) {
+        if (event.kind != EventKind::kAssert) continue;
+        questions.emplace_back(program.variables(event)[0], program.values(event)[0]);
+        equal += event.form == static_cast<std::uint8_t>(Relation::kEqual);
+      }
+    }
+    return std::make_pair(questions, equal);
+  };
+  const auto never = asked("0.0"), always = asked("1.0");
+  EXPECT_EQ(never.first, always.first);
+  EXPECT_EQ(never.first.size(), 3200u);
+  EXPECT_NE(never.second, always.second);  // the answers differ, as the states do
+  EXPECT_NEAR(static_cast<double>(never.second) / 3200, 0.2, 0.04);
+}
+
 TEST(Sampler, MovesAreUniform) {
   // 120 permutations, 64,000 draws: chi-squared with 119 degrees of freedom passes 200 with
   // probability 6e-6.

@@ -69,7 +69,10 @@ TEST(Task, WrongFilesGetFileLineAndKey) {
   EXPECT_THAT(error_of("stages = [{comands = 8}]\n"), HasSubstr("not 'comands'"));
   EXPECT_THAT(error_of("commands = \n"), StartsWith("t.toml:1:"));
   EXPECT_THAT(error_of("reveal-count = 6\n"), HasSubstr("at most the number of variables, 5"));
-  EXPECT_THAT(error_of("values = \"x,y\"\n"), HasSubstr("5 strings"));
+  EXPECT_THAT(error_of("\nvalues = \"x,y\"\n"),
+              StartsWith("t.toml:2:1: key 'values': values must name 5 strings"));
+  EXPECT_THAT(error_of("full-reveal-period = 1\nfull_reveal_period = 2\n"),
+              HasSubstr("a key must be given once"));
   EXPECT_THAT(error_of("uncertainty = \"skipped\"\ncondition = \"environment\"\n"),
               HasSubstr("random or external"));
   EXPECT_THAT(error_of("uncertainty = \"branching\"\nmixtures = \"0.5 (1 2)\"\n"),

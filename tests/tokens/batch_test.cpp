@@ -108,6 +108,15 @@ TEST(Batch, DoesNotDependOnThreadsOrOnTheWayTokensAreMade) {
   EXPECT_EQ(one.report.reveals, four.report.reveals);
 }
 
+TEST(Batch, BlindQuestionsAreNotRevealedValues) {
+  Task task;
+  task.reveal_forms = {RevealForm::kMember};
+  const LexemeTokenizer tokenizer;
+  EXPECT_TRUE(fill(task, tokenizer, LossOn::kReveals, 2, 1600).report.reveals.empty());
+  task.reveal_forms = {RevealForm::kEqual};
+  EXPECT_EQ(fill(task, tokenizer, LossOn::kReveals, 2, 1600).report.reveals.size(), 16u);
+}
+
 TEST(Batch, ATraceThatDoesNotFitIsRefused) {
   const LexemeTokenizer tokenizer;
   EXPECT_THROW(fill(Task(), tokenizer, LossOn::kAllTokens, 2, 1464), UsageError);

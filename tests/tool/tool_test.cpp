@@ -65,6 +65,11 @@ TEST_F(Tool, WrongUseIsOneSentenceAndExitCodeTwo) {
   expect("trace --task /nowhere.toml --count x", "--count");
   expect("trace --format tokens", "--output must be a file");
   expect("trace --threads 0", "threads");
+  expect("trace --threads 100000", "from 1 to 1024");
+  expect("trace --count -1", "--count must be a whole number");
+  expect("trace --first-index 18446744073709551615 --count 2", "below 2^64");
+  expect("trace --group A5 --uncertainty branching --mixtures '0.5 (1 2), 0.5 ()'",
+         "mixtures must stay in the group A5");
   expect("help nothing", "'nothing' is not a command");
   expect("completion fish", "bash");
   expect("tokens", "shellgame tokens --help");
@@ -144,6 +149,48 @@ TEST_F(Tool, ParseShowsThePapersStates) {
   EXPECT_THAT(result.output, HasSubstr("# states: 213 231 132"));
 }
 
+TEST_F(Tool, WhatParsePrintsIsATraceAgain) {
+  ASSERT_EQ(
+      run("trace --group S3 --count 3 --commands 6 --spacing 1 --uncertainty branching --output " +
+          path("t"))
+          .code,
+      0);
+  ASSERT_EQ(run("parse " + path("t") + " > " + path("again")).code, 0);
+  const Result verified = run("verify " + path("again"));
+  EXPECT_EQ(verified.code, 0) << verified.output;
+  EXPECT_THAT(verified.output, HasSubstr("3 traces"));
+  // Without the hidden seed there are no states to know.
+  ASSERT_EQ(run("trace --group S3 --count 2 --commands 6 --uncertainty branching --bare --output " +
+                path("b"))
+                .code,
+            0);
+  EXPECT_THAT(run("parse " + path("b")).output, HasSubstr("# states: hidden"));
+  EXPECT_THAT(run("parse --format jsonl " + path("b")).output, HasSubstr("\"states\": []"));
+}
+
+TEST_F(Tool, BlankLinesMayStandBetweenExamples) {
+  write_file(path("t"),
+             ">>> a = 1\n>>> b = 2\n\n>>> a, b = b, a\n\n>>> print('a', a)\na 2\n\n>>> a = 1\n>>> "
+             "print('a', a)\na 1\n");
+  const Result result = run("verify " + path("t"));
+  EXPECT_EQ(result.code, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("2 traces, 6 examples"));
+  EXPECT_EQ(run("parse " + path("t")).code, 0);
+}
+
+TEST_F(Tool, AFileWithoutExamplesIsNotVerified) {
+  write_file(path("t"), "hello\n");
+  EXPECT_EQ(run("verify " + path("t")).code, 1);
+}
+
+TEST_F(Tool, ALinkStaysALink) {
+  write_file(path("file"), "before");
+  std::filesystem::create_symlink(path("file"), path("link"));
+  ASSERT_EQ(run("trace --output " + path("link")).code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
+  EXPECT_THAT(read_file(path("file")), StartsWith("# shellgame trace"));
+}
+
 TEST_F(Tool, TaskFilesAndOptionsAgree) {
   ASSERT_EQ(
       run("trace --group S4 --moves swaps --spacing 3 --uncertainty branching --print-task > " +
@@ -156,6 +203,10 @@ TEST_F(Tool, TaskFilesAndOptionsAgree) {
   EXPECT_EQ(by_file.code, 0) << by_file.output;
   EXPECT_EQ(by_file.output, by_options.output);
   EXPECT_NE(run("trace --task " + path("t.toml") + " --spacing 4").output, by_file.output);
+  // Options win over the file, also where the file alone would be wrong.
+  write_file(path("seven.toml"), "reveal-count = 7\n");
+  EXPECT_EQ(run("trace --group S7 --task " + path("seven.toml")).code, 0);
+  EXPECT_EQ(run("trace --task " + path("seven.toml")).code, 2);
 }
 
 TEST_F(Tool, ShardsAreReadByNumPysRule) {
@@ -196,13 +247,15 @@ TEST_F(Tool, CompletionKnowsCommandsOptionsAndWords) {
                                   " completion bash)\n"
                                   "try() { COMP_WORDS=(shellgame \"$@\"); COMP_CWORD=$#; "
                                   "_shellgame; echo \"${COMPREPLY[*]}\"; }\n"
-                                  "try tr\ntry trace --unc\ntry trace --moves sw\ntry tokens en\n");
+                                  "try tr\ntry trace --unc\ntry trace --moves sw\ntry tokens "
+                                  "en\ntry trace --verify --unc\ntry verify x.jsonl --fo\n");
   std::FILE* pipe = ::popen(("bash " + path("complete.sh")).c_str(), "r");
   std::array<char, 4096> buffer{};
   const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), pipe);
   ::pclose(pipe);
   EXPECT_EQ(std::string(buffer.data(), got),
-            "trace\n--uncertainty --uncertain-share\nswaps\nencode\n");
+            "trace\n--uncertainty --uncertain-share\nswaps\nencode\n--uncertainty "
+            "--uncertain-share\n--format\n");
 }
 
 }  // namespace
