@@ -7,7 +7,7 @@ namespace shellgame {
 PythonRandom& HiddenSources::generator(Source source) {
   const auto lane = static_cast<std::size_t>(source);
   auto& generator = generators_[lane];
-  if (!generator) generator.emplace((std::uint64_t{lane} << 32) + seed_);
+  if (!generator) generator = std::make_unique<PythonRandom>((std::uint64_t{lane} << 32) + seed_);
   return *generator;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -32,7 +33,7 @@ class HiddenSources {
  private:
   PythonRandom& generator(Source source);  // seeded on first use: seeding costs more than a draw
   std::uint32_t seed_;
-  std::optional<PythonRandom> generators_[3];
+  std::unique_ptr<PythonRandom> generators_[3];  // 2.5 kB each, and most traces need none
 };
 
 // Whether a Print or Assert fits the state.

@@ -135,6 +135,11 @@ class Program {
   void add_permute(std::uint32_t permute) {
     events_.push_back({EventKind::kPermute, 0, 0, permute});
   }
+  // `count` permutes at once, whose `at` the caller sets.
+  std::span<Event> add_permutes(std::size_t count) {
+    events_.resize(events_.size() + count, {EventKind::kPermute, 0, 0, 0});
+    return std::span(events_).last(count);
+  }
   void add_choose(std::uint32_t mixture) { events_.push_back({EventKind::kChoose, 0, 0, mixture}); }
   void add_call(std::uint16_t definition, std::span<const VariableId> variables);
   void add_print(bool labelled, std::span<const VariableId> variables,

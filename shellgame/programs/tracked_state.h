@@ -38,8 +38,8 @@ class TrackedState {
   // new[v] = old[sources[v]] for all variables: a full permutation of a packed state.
   void permute_packed(const std::uint8_t* sources_times_four) {
     std::uint64_t bits = 0;
-    for (std::size_t v = 0; v < size_; ++v)
-      bits |= ((bits_ >> sources_times_four[v]) & 15) << (4 * v);
+    for (std::size_t v = size_; v-- > 0;)
+      bits = (bits << 4) | ((bits_ >> sources_times_four[v]) & 15);
     bits_ = bits;
   }
 

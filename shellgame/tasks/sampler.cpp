@@ -82,7 +82,7 @@ ProgramStream::ProgramStream(const Sampler& sampler, std::uint64_t seed, std::ui
       task_(sampler.task_),
       stage_(stage_of(sampler.task_, index)),
       random_(seed, index),
-      hidden_(Sampler::python_seed(seed, index)),
+      hidden_(task_.uncertain() ? Sampler::python_seed(seed, index) : 0),
       state_(sampler.initial_) {}
 
 bool ProgramStream::next(Program& piece, std::uint64_t commands, std::vector<ValueId>* states) {
@@ -166,9 +166,9 @@ std::uint64_t ProgramStream::next_reveal() const {
 // The common case, in one tight loop: full permutations of a packed state, without uncertainty.
 void ProgramStream::plain_commands(std::uint64_t count) {
   const std::uint8_t* sources = sampler_.packed_sources_.data();
-  for (std::uint64_t i = 0; i < count; ++i) {
+  for (Event& event : piece_->add_permutes(count)) {
     const std::uint32_t index = sampler_.moves_.draw_index(random_);
-    piece_->add_permute(index);
+    event.at = index;
     state_.permute_packed(sources + index * TrackedState::kMostPacked);
   }
   done_ += count;
@@ -248,7 +248,13 @@ void ProgramStream::reveal_some() {
   const auto count = static_cast<std::uint32_t>(task_.reveal_count);
   shown_.clear();
   if (task_.reveals == Reveals::kUniform && count == 1) {
-    shown_.push_back(static_cast<VariableId>(random_.below(n)));
+    // The common case: nothing to sort, and with one form nothing more to draw.
+    const auto variable = static_cast<VariableId>(random_.below(n));
+    if (task_.reveal_forms.size() == 1 && task_.reveal_forms[0] == RevealForm::kPrint) {
+      const ValueId value = state_[variable];
+      return piece_->add_print(true, {&variable, 1}, {&value, 1});
+    }
+    shown_.push_back(variable);
   } else if (task_.reveals == Reveals::kUniform) {
     // Each set of `count` variables is equally likely (Floyd's method); shown in the order of their
     // names.
