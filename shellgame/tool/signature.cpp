@@ -78,8 +78,8 @@ std::uint64_t signature() {
 
 void add_signature(CLI::App& app) {
   add_command(app, "signature",
-              "Print one number that sums up seeded traces, tokens and sequences: equal numbers, "
-              "equal behaviour.",
+              "Print one number that sums up seeded traces, lexemes and sequences: if it changes, "
+              "behaviour has changed.",
               {"shellgame signature"}, [] { fmt::print("{:016x}\n", signature()); });
 }
 
