@@ -5,6 +5,7 @@
 #include <unicode/uchar.h>
 
 #include <algorithm>
+#include <array>
 
 #include "shellgame/system/error.h"
 #include "shellgame/tokens/utf8.h"
@@ -14,15 +15,20 @@ namespace {
 
 using Form = Normalizer::Form;
 
+// ICU makes its engines at the first use; here that is once for all threads, in a way that the
+// thread sanitizer sees.
 const icu::Normalizer2& engine_of(Form form) {
-  UErrorCode status = U_ZERO_ERROR;
-  const icu::Normalizer2* engine = form == Form::kNfc   ? icu::Normalizer2::getNFCInstance(status)
-                                   : form == Form::kNfd ? icu::Normalizer2::getNFDInstance(status)
-                                   : form == Form::kNfkc
-                                       ? icu::Normalizer2::getNFKCInstance(status)
-                                       : icu::Normalizer2::getNFKDInstance(status);
-  if (U_FAILURE(status)) fail("ICU has no data for Unicode normalisation: {}", u_errorName(status));
-  return *engine;
+  struct Engines {
+    std::array<const icu::Normalizer2*, 4> of;  // in the order of Form
+    Engines() {
+      UErrorCode status = U_ZERO_ERROR;
+      of = {icu::Normalizer2::getNFCInstance(status), icu::Normalizer2::getNFDInstance(status),
+            icu::Normalizer2::getNFKCInstance(status), icu::Normalizer2::getNFKDInstance(status)};
+      if (U_FAILURE(status)) fail("ICU must have its normalisation data: {}", u_errorName(status));
+    }
+  };
+  static const Engines engines;
+  return *engines.of[static_cast<std::size_t>(form)];
 }
 
 // ICU's sizes are signed 32-bit numbers, and a normalised text may be eleven times as long.
