@@ -13,6 +13,7 @@ packages=(
   libhwy-dev            # SIMD with dispatch at run time
   libpcre2-dev          # patterns of tokenizer.json
   libicu-dev            # Unicode normalisation
+  libgmp-dev            # exact rational numbers
   # to run
   python3               # replays traces
   # to test

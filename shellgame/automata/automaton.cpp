@@ -1,0 +1,433 @@
+#include "shellgame/automata/automaton.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "shellgame/system/error.h"
+
+namespace shellgame {
+namespace {
+
+// Explicit policies and weights have one number a state: beyond this they are not what is meant.
+constexpr std::uint64_t kMostListed = 1 << 24;
+constexpr std::size_t kMostShuffled = 10;
+
+template <class... Kinds>
+struct Overloaded : Kinds... {
+  using Kinds::operator()...;
+};
+
+class Checker {
+ public:
+  Checker(const StateSpace& space, const std::vector<Symbol>& symbols)
+      : space_(space), symbols_(symbols) {}
+
+  void distribution(const std::string& what, const Distribution& distribution) const {
+    if (distribution.groups.empty()) {
+      Rational sum;
+      for (const auto& [state, weight] : distribution.states) {
+        known(what, state);
+        positive(what, weight);
+        sum += weight;
+      }
+      if (sum != 1) wrong_use("{} must sum to 1, not {}", what, to_string(sum));
+      return;
+    }
+    if (!space_.is_orders() || !distribution.states.empty())
+      wrong_use("{} must name states, since the states are not orders of values", what);
+    std::vector<int> variables(space_.degree()), values(space_.degree());
+    for (const ShuffledValues& group : distribution.groups) {
+      if (group.variables.size() != group.values.size())
+        wrong_use("{} must have as many values as variables", what);
+      for (VariableId v : group.variables) ++variables.at(v);
+      for (ValueId v : group.values) ++values.at(v);
+    }
+    for (std::size_t i = 0; i < variables.size(); ++i) {
+      if (variables[i] != 1 || values[i] != 1)
+        wrong_use("{} must give each variable and each value once", what);
+    }
+  }
+
+  void symbol(const Symbol& symbol) const {
+    std::visit([&](const auto& reveal) { check(symbol, reveal); }, symbol.reveal);
+    std::visit([&](const auto& transition) { check(symbol, transition); }, symbol.transition);
+    if (symbol.policy.empty()) return;
+    if (symbol.policy.size() != size())
+      wrong_use("symbol '{}': the policy must have one chance for each of {} states, not {}",
+                symbol.name, size(), symbol.policy.size());
+    for (StateId q = 0; q < symbol.policy.size(); ++q) {
+      positive(fmt::format("symbol '{}', state '{}': the policy", symbol.name, space_.name(q)),
+               symbol.policy[q]);
+      if (symbol.policy[q] != 0 && !allows(space_, symbol, q)) {
+        wrong_use(
+            "symbol '{}', state '{}': the policy must be 0 in a state that the symbol's reveal "
+            "rules out, not {}",
+            symbol.name, space_.name(q), to_string(symbol.policy[q]));
+      }
+    }
+  }
+
+  void policies() const {
+    for (const Symbol& symbol : symbols_) {
+      if (symbol.policy.empty()) {
+        wrong_use("symbol '{}': a policy must be given for every symbol or for none", symbol.name);
+      }
+    }
+    for (StateId q = 0; q < size(); ++q) {
+      Rational sum;
+      for (const Symbol& symbol : symbols_) sum += symbol.policy[q];
+      if (sum != 1) {
+        wrong_use("state '{}': the policies of all symbols must sum to 1, not {}", space_.name(q),
+                  to_string(sum));
+      }
+    }
+  }
+
+ private:
+  std::uint64_t size() const { return space_.size(); }
+
+  void known(const std::string& what, StateId state) const {
+    if (state >= size())
+      wrong_use("{} must name one of the {} states, not number {}", what, size(), state);
+  }
+
+  static void positive(const std::string& what, const Rational& weight) {
+    if (weight < 0) wrong_use("{} must be at least 0, not {}", what, to_string(weight));
+  }
+
+  void orders(const Symbol& symbol) const {
+    if (!space_.is_orders()) {
+      wrong_use("symbol '{}': variables, values and shuffles need states that are orders of values",
+                symbol.name);
+    }
+  }
+
+  void check(const Symbol&, const AllStates&) const {}
+  void check(const Symbol& symbol, const StateSet& set) const {
+    if (set.states.empty())
+      wrong_use("symbol '{}': the reveal must allow at least one state", symbol.name);
+    for (StateId q : set.states) known(fmt::format("symbol '{}': the reveal", symbol.name), q);
+    if (!std::ranges::is_sorted(set.states, std::less_equal<>()) ||
+        std::ranges::adjacent_find(set.states) != set.states.end())
+      wrong_use("symbol '{}': the reveal must name each state once", symbol.name);
+  }
+  void check(const Symbol& symbol, const StateWeights& soft) const {
+    if (soft.weights.size() != size())
+      wrong_use("symbol '{}': the likelihood must have one weight for each of {} states, not {}",
+                symbol.name, size(), soft.weights.size());
+    for (StateId q = 0; q < soft.weights.size(); ++q)
+      positive(fmt::format("symbol '{}', state '{}': the likelihood", symbol.name, space_.name(q)),
+               soft.weights[q]);
+  }
+  void check(const Symbol& symbol, const Cells& cells) const {
+    orders(symbol);
+    for (const Cell& cell : cells.cells) {
+      if (cell.variable >= space_.degree() || cell.values.empty() ||
+          cell.values.back() >= space_.degree() || !std::ranges::is_sorted(cell.values)) {
+        wrong_use("symbol '{}': a reveal must name a variable and some of its values", symbol.name);
+      }
+    }
+  }
+  void check(const Symbol&, const Stay&) const {}
+  void check(const Symbol& symbol, const Kernel& kernel) const {
+    if (kernel.offsets.size() != size() + 1 || kernel.targets.size() != kernel.weights.size() ||
+        kernel.offsets.back() != kernel.targets.size()) {
+      wrong_use("symbol '{}': a kernel must have one column for each of {} states", symbol.name,
+                size());
+    }
+    for (StateId q = 0; q < size(); ++q) {
+      const std::string what =
+          fmt::format("symbol '{}', state '{}': the column", symbol.name, space_.name(q));
+      Rational sum;
+      for (std::uint32_t k = kernel.offsets[q]; k < kernel.offsets[q + 1]; ++k) {
+        known(what, kernel.targets[k]);
+        positive(what, kernel.weights[k]);
+        sum += kernel.weights[k];
+      }
+      if (sum != 1) wrong_use("{} must sum to 1, not {}", what, to_string(sum));
+    }
+  }
+  void check(const Symbol& symbol, const Shuffle& shuffle) const {
+    orders(symbol);
+    if (shuffle.outcomes.size() != shuffle.weights.size() || shuffle.outcomes.empty())
+      wrong_use("symbol '{}': a shuffle must have a weight for each outcome", symbol.name);
+    Rational sum;
+    for (std::size_t k = 0; k < shuffle.outcomes.size(); ++k) {
+      const Permute& outcome = shuffle.outcomes[k];
+      std::vector<std::uint16_t> targets = outcome.targets, sources = outcome.sources;
+      std::ranges::sort(targets);
+      std::ranges::sort(sources);
+      if (targets != sources || std::ranges::adjacent_find(targets) != targets.end() ||
+          (!targets.empty() && targets.back() >= space_.degree())) {
+        wrong_use("symbol '{}': outcome {} must be a permutation of the {} variables", symbol.name,
+                  k + 1, space_.degree());
+      }
+      positive(fmt::format("symbol '{}': the weight of outcome {}", symbol.name, k + 1),
+               shuffle.weights[k]);
+      sum += shuffle.weights[k];
+    }
+    if (sum != 1)
+      wrong_use("symbol '{}': the weights of a shuffle must sum to 1, not {}", symbol.name,
+                to_string(sum));
+  }
+  void check(const Symbol& symbol, const Reset& reset) const {
+    distribution(fmt::format("symbol '{}': the reset", symbol.name), reset.prior);
+  }
+
+  const StateSpace& space_;
+  const std::vector<Symbol>& symbols_;
+};
+
+}  // namespace
+
+StateSpace StateSpace::listed(std::vector<std::string> names) {
+  if (names.empty() || names.size() > kMostListed)
+    wrong_use("states must be from 1 to {} names, not {}", kMostListed, names.size());
+  std::vector<std::string> sorted = names;
+  std::ranges::sort(sorted);
+  if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
+    wrong_use("states must have different names, and '{}' is there twice", *twice);
+  StateSpace space;
+  space.listed_ = std::move(names);
+  return space;
+}
+
+StateSpace StateSpace::orders(std::shared_ptr<const Names> names) {
+  StateSpace space;
+  space.names_ = std::move(names);
+  return space;
+}
+
+std::uint64_t StateSpace::size() const {
+  if (!names_) return listed_.size();
+  if (degree() > 12) {
+    wrong_use("numbered states need at most 12 variables (479,001,600 states), not {}", degree());
+  }
+  return factorial(static_cast<int>(degree()));
+}
+
+std::string StateSpace::name(StateId state) const {
+  if (!names_) return listed_[state];
+  const int n = static_cast<int>(degree());
+  const Permutation order = Permutation::unrank(n, state);
+  std::string name = "[";
+  for (int v = 0; v < n; ++v) {
+    if (v > 0) name += ',';
+    name += names_->value(static_cast<std::size_t>(order(v))).text;
+  }
+  return name + "]";
+}
+
+std::optional<StateId> StateSpace::find(const std::string& name) const {
+  if (!names_) {
+    const auto found = std::ranges::find(listed_, name);
+    if (found == listed_.end()) return {};
+    return static_cast<StateId>(found - listed_.begin());
+  }
+  if (!name.starts_with('[') || !name.ends_with(']') || degree() > 12) return {};
+  std::vector<int> images;
+  for (std::size_t at = 1; at < name.size();) {
+    const std::size_t end = std::min(name.find(',', at), name.size() - 1);
+    const std::string text = name.substr(at, end - at);
+    std::optional<ValueId> value = names_->find_value({text, false});
+    if (!value) value = names_->find_value({text, true});
+    if (!value || std::ranges::find(images, *value) != images.end()) return {};
+    images.push_back(*value);
+    at = end + 1;
+  }
+  if (images.size() != degree()) return {};
+  return static_cast<StateId>(Permutation::from_images(images).rank(static_cast<int>(degree())));
+}
+
+Automaton::Automaton(StateSpace space, Distribution start, std::vector<Symbol> symbols)
+    : space_(std::move(space)), start_(std::move(start)), symbols_(std::move(symbols)) {
+  const Checker checker(space_, symbols_);
+  checker.distribution("the start", start_);
+  for (const Symbol& symbol : symbols_) {
+    checker.symbol(symbol);
+    has_policy_ = has_policy_ || !symbol.policy.empty();
+  }
+  if (has_policy_) checker.policies();
+}
+
+std::optional<SymbolId> Automaton::find_symbol(const std::string& name) const {
+  const auto found = std::ranges::find(symbols_, name, &Symbol::name);
+  if (found == symbols_.end()) return {};
+  return static_cast<SymbolId>(found - symbols_.begin());
+}
+
+bool Automaton::is_deterministic() const {
+  const auto single = [](const Distribution& d) {
+    return d.groups.empty()
+               ? d.states.size() == 1
+               : std::ranges::all_of(d.groups, [](const auto& g) { return g.values.size() == 1; });
+  };
+  return single(start_) && std::ranges::all_of(symbols_, [&](const Symbol& symbol) {
+           return std::visit(
+               Overloaded{[](const Stay&) { return true; },
+                          [&](const Kernel& kernel) {
+                            return std::ranges::all_of(
+                                kernel.weights, [](const Rational& w) { return w == 0 || w == 1; });
+                          },
+                          [](const Shuffle& shuffle) {
+                            return std::ranges::all_of(shuffle.weights, [](const Rational& w) {
+                              return w == 0 || w == 1;
+                            });
+                          },
+                          [&](const Reset& reset) { return single(reset.prior); }},
+               symbol.transition);
+         });
+}
+
+bool Automaton::has_reveals() const {
+  return has_policy_ || std::ranges::any_of(symbols_, [](const Symbol& symbol) {
+           return !symbol.is_transition_only();
+         });
+}
+
+std::string Automaton::kind() const {
+  const bool soft = std::ranges::any_of(symbols_, [](const Symbol& symbol) {
+    return std::holds_alternative<StateWeights>(symbol.reveal);
+  });
+  if (!has_reveals())
+    return is_deterministic()
+               ? "a DFA: deterministic, without reveals (a linear recurrence tracks it)"
+               : "a weighted automaton: probabilistic, without reveals (its update is linear)";
+  if (is_deterministic()) return "deterministic with reveals, which tell nothing new";
+  if (has_policy_) return "a PFSA-SR with a policy: reveals are weighted by pi(symbol | state)";
+  return soft ? "soft observations, as in an IO-HMM or a POMDP"
+              : "a PFSA-SR: probabilistic, with state reveals";
+}
+
+Rational Automaton::chance(SymbolId symbol, StateId state) const {
+  if (has_policy_) return symbols_[symbol].policy[state];
+  if (!allows(space_, symbols_[symbol], state)) return 0;
+  const auto allowed = std::ranges::count_if(
+      symbols_, [&](const Symbol& other) { return allows(space_, other, state); });
+  return Rational(1, static_cast<unsigned long>(allowed));
+}
+
+bool Automaton::is_blind() const {
+  // The uniform choice gives symbol s the chance 1 / (symbols that the state allows).
+  std::vector<std::size_t> allowed(space_.size());
+  for (const Symbol& symbol : symbols_) {
+    for (StateId q = 0; q < allowed.size(); ++q) allowed[q] += allows(space_, symbol, q) ? 1 : 0;
+  }
+  for (const Symbol& symbol : symbols_) {
+    std::optional<Rational> one;
+    std::size_t count = 0;
+    for (StateId q = 0; q < allowed.size(); ++q) {
+      if (!allows(space_, symbol, q)) continue;
+      if (has_policy_) {
+        if (one && *one != symbol.policy[q]) return false;
+        one = symbol.policy[q];
+      } else {
+        if (count != 0 && count != allowed[q]) return false;
+        count = allowed[q];
+      }
+    }
+  }
+  return true;
+}
+
+bool allows(const StateSpace& space, const Symbol& symbol, StateId state) {
+  return std::visit(
+      Overloaded{[](const AllStates&) { return true; },
+                 [&](const StateSet& set) { return std::ranges::binary_search(set.states, state); },
+                 [&](const StateWeights& soft) { return soft.weights[state] != 0; },
+                 [&](const Cells& cells) {
+                   const Permutation order =
+                       Permutation::unrank(static_cast<int>(space.degree()), state);
+                   return std::ranges::all_of(cells.cells, [&](const Cell& cell) {
+                     return std::ranges::binary_search(cell.values, order(cell.variable));
+                   });
+                 }},
+      symbol.reveal);
+}
+
+Rational reveal_weight(const StateSpace& space, const Symbol& symbol, StateId state) {
+  if (!symbol.policy.empty()) return symbol.policy[state];
+  if (const auto* soft = std::get_if<StateWeights>(&symbol.reveal)) return soft->weights[state];
+  return allows(space, symbol, state) ? 1 : 0;
+}
+
+Permutation to_permutation(const Permute& outcome) {
+  const std::vector<int> targets(outcome.targets.begin(), outcome.targets.end());
+  const std::vector<int> sources(outcome.sources.begin(), outcome.sources.end());
+  return assignment(targets, sources);
+}
+
+std::vector<Permutation> orders_of(const StateSpace& space,
+                                   const std::vector<ShuffledValues>& groups) {
+  std::vector<std::vector<int>> orders{std::vector<int>(space.degree(), 0)};
+  for (const ShuffledValues& group : groups) {
+    if (group.values.size() > kMostShuffled) {
+      wrong_use("at most {} shuffled values can be listed in all their orders, not {}",
+                kMostShuffled, group.values.size());
+    }
+    std::vector<ValueId> values = group.values;
+    std::ranges::sort(values);
+    std::vector<std::vector<int>> longer;
+    do {
+      for (std::vector<int> order : orders) {
+        for (std::size_t k = 0; k < values.size(); ++k) order[group.variables[k]] = values[k];
+        longer.push_back(std::move(order));
+      }
+    } while (std::next_permutation(values.begin(), values.end()));
+    orders = std::move(longer);
+  }
+  std::vector<Permutation> result;
+  for (const std::vector<int>& order : orders) result.push_back(Permutation::from_images(order));
+  return result;
+}
+
+std::vector<std::pair<StateId, Rational>> expand(const StateSpace& space,
+                                                 const Distribution& distribution) {
+  std::map<StateId, Rational> all;
+  if (distribution.groups.empty()) {
+    for (const auto& [state, weight] : distribution.states) all[state] += weight;
+  } else {
+    const std::vector<Permutation> orders = orders_of(space, distribution.groups);
+    for (Permutation order : orders) {
+      all[static_cast<StateId>(order.rank(static_cast<int>(space.degree())))] =
+          Rational(1, static_cast<unsigned long>(orders.size()));
+    }
+  }
+  return {all.begin(), all.end()};
+}
+
+std::vector<std::pair<StateId, Rational>> successors(const StateSpace& space, const Symbol& symbol,
+                                                     StateId state) {
+  std::map<StateId, Rational> next;
+  std::visit(Overloaded{[&](const Stay&) { next[state] = 1; },
+                        [&](const Kernel& kernel) {
+                          for (std::uint32_t k = kernel.offsets[state];
+                               k < kernel.offsets[state + 1]; ++k)
+                            next[kernel.targets[k]] += kernel.weights[k];
+                        },
+                        [&](const Shuffle& shuffle) {
+                          const int n = static_cast<int>(space.degree());
+                          const Permutation order = Permutation::unrank(n, state);
+                          for (std::size_t k = 0; k < shuffle.outcomes.size(); ++k) {
+                            const Permutation s = to_permutation(shuffle.outcomes[k]);
+                            // kPositions: new = order(s(v)); kValues: s sends target to source, so
+                            // the value moves by its inverse.
+                            const Permutation moved = shuffle.acts == Acts::kPositions
+                                                          ? then(s, order)
+                                                          : then(order, s.inverse());
+                            next[static_cast<StateId>(moved.rank(n))] += shuffle.weights[k];
+                          }
+                        },
+                        [&](const Reset& reset) {
+                          for (const auto& [q, weight] : expand(space, reset.prior))
+                            next[q] += weight;
+                        }},
+             symbol.transition);
+  std::erase_if(next, [](const auto& entry) { return entry.second == 0; });
+  return {next.begin(), next.end()};
+}
+
+}  // namespace shellgame

@@ -1,0 +1,23 @@
+#include "shellgame/beliefs/dense_store.h"
+#include "shellgame/beliefs/filters.h"
+#include "shellgame/beliefs/joint_filter.h"
+
+namespace shellgame {
+
+void check_tabled(const Automaton& automaton, const std::string& filter) {
+  const StateSpace& space = automaton.space();
+  if (space.is_orders() && space.degree() > kMostTabled) {
+    wrong_use("{} needs at most {} variables, not {}", filter, kMostTabled, space.degree());
+  }
+}
+
+std::unique_ptr<Filter> make_dense_filter(const Automaton& automaton,
+                                          const FilterOptions& options) {
+  check_tabled(automaton, "this filter");
+  return with_number(options.precision, options.flush,
+                     [&]<class Number>(std::type_identity<Number>) -> std::unique_ptr<Filter> {
+                       return std::make_unique<JointFilter<DenseStore<Number>>>(automaton, options);
+                     });
+}
+
+}  // namespace shellgame

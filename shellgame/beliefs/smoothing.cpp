@@ -1,0 +1,191 @@
+#include "shellgame/beliefs/smoothing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "shellgame/beliefs/filters.h"
+#include "shellgame/beliefs/joint_filter.h"
+
+namespace shellgame {
+namespace {
+
+using Vector = std::vector<double>;
+using ExactFilter = JointFilter<DenseStore<double>>;
+
+// The symbols of an automaton as plain numbers that can be read both ways.
+class Steps {
+ public:
+  explicit Steps(const Automaton& automaton)
+      : automaton_(automaton), compiled_(automaton.symbols().size()) {}
+
+  // Weights of the reveal; empty if there is none.
+  const Vector& weights(SymbolId symbol) { return compiled(symbol).weights; }
+
+  // Calls visit(q, q', probability) for every transition out of a state of `from`.
+  template <class Visit>
+  void each_transition(SymbolId symbol, const Visit& visit) {
+    const Compiled& c = compiled(symbol);
+    const std::size_t size = automaton_.space().size();
+    for (std::size_t k = 0; k < c.sources.size(); ++k) {  // shuffles: q' from sources[k][q']
+      const double weight = c.outcome_weights[k];
+      for (StateId to = 0; to < size; ++to)
+        visit(c.sources[k] ? (*c.sources[k])[to] : to, to, weight);
+    }
+    if (!c.sources.empty()) return;
+    for (StateId q = 0; q < size; ++q) {
+      if (c.offsets.empty()) {
+        visit(q, q, 1.0);
+        continue;
+      }
+      for (std::uint32_t k = c.offsets[q]; k < c.offsets[q + 1]; ++k)
+        visit(q, c.targets[k], c.target_weights[k]);
+    }
+  }
+
+ private:
+  struct Compiled {
+    bool ready = false;
+    Vector weights, outcome_weights, target_weights;
+    std::vector<std::shared_ptr<const IndexTable>> sources;
+    std::vector<std::uint32_t> offsets;
+    std::vector<StateId> targets;
+  };
+
+  const Compiled& compiled(SymbolId id) {
+    Compiled& c = compiled_[id];
+    if (c.ready) return c;
+    c.ready = true;
+    const Symbol& symbol = automaton_.symbol(id);
+    const StateSpace& space = automaton_.space();
+    const auto size = static_cast<StateId>(space.size());
+    if (!symbol.policy.empty() || !symbol.is_transition_only()) {
+      for (StateId q = 0; q < size; ++q)
+        c.weights.push_back(to_double(reveal_weight(space, symbol, q)));
+    }
+    if (const auto* shuffle = std::get_if<Shuffle>(&symbol.transition)) {
+      for (std::size_t k = 0; k < shuffle->outcomes.size(); ++k) {
+        const Permutation s = acting(shuffle->outcomes[k], shuffle->acts);
+        c.sources.push_back(s.is_identity()
+                                ? nullptr
+                                : predecessors(static_cast<int>(space.degree()), s, shuffle->acts));
+        c.outcome_weights.push_back(to_double(shuffle->weights[k]));
+      }
+    } else if (!symbol.is_reveal_only()) {
+      for (StateId q = 0; q < size; ++q) {
+        c.offsets.push_back(static_cast<std::uint32_t>(c.targets.size()));
+        for (const auto& [target, weight] : successors(space, symbol, q)) {
+          c.targets.push_back(target);
+          c.target_weights.push_back(to_double(weight));
+        }
+      }
+      c.offsets.push_back(static_cast<std::uint32_t>(c.targets.size()));
+    }
+    return c;
+  }
+
+  const Automaton& automaton_;
+  std::vector<Compiled> compiled_;
+};
+
+void divide_by_sum(Vector& v) {
+  double sum = 0;
+  for (double x : v) sum += x;
+  for (double& x : v) x /= sum;
+}
+
+}  // namespace
+
+double smooth(const Automaton& automaton, std::span<const SymbolId> word,
+              const std::function<void(std::size_t, const std::vector<double>&)>& visit) {
+  check_tabled(automaton, "smoothing");
+  const std::size_t length = word.size();
+  const std::size_t stride =
+      std::max<std::size_t>(1, static_cast<std::size_t>(std::sqrt(static_cast<double>(length))));
+  // Forward, keeping filters at every stride-th step to start again from.
+  ExactFilter filter(automaton, FilterOptions{});
+  std::vector<ExactFilter> kept;
+  for (std::size_t t = 0; t < length; ++t) {
+    if (t % stride == 0) kept.push_back(filter);
+    filter.step(word[t]);
+  }
+  const double log_evidence = filter.log_norm();
+
+  // Backward: later(q) = p(symbols from t on | q_t = q), up to a factor.
+  Steps steps(automaton);
+  Vector later(automaton.space().size(), 1.0), earlier(later.size());
+  std::vector<Vector> beliefs;  // of the current stretch
+  visit(length, filter.belief());
+  for (std::size_t t = length; t-- > 0;) {
+    if (beliefs.empty()) {
+      const std::size_t first = t / stride * stride;
+      ExactFilter& again = kept[t / stride];
+      for (std::size_t k = first; k <= t; ++k) {
+        beliefs.push_back(again.belief());
+        again.step(word[k]);
+      }
+      kept.pop_back();
+    }
+    std::ranges::fill(earlier, 0.0);
+    steps.each_transition(word[t], [&](StateId from, StateId to, double probability) {
+      earlier[from] += probability * later[to];
+    });
+    const Vector& weights = steps.weights(word[t]);
+    for (std::size_t q = 0; q < weights.size(); ++q) earlier[q] *= weights[q];
+    later.swap(earlier);
+    divide_by_sum(later);
+    Vector posterior = std::move(beliefs.back());
+    beliefs.pop_back();
+    for (std::size_t q = 0; q < posterior.size(); ++q) posterior[q] *= later[q];
+    divide_by_sum(posterior);
+    visit(t, posterior);
+  }
+  return log_evidence;
+}
+
+std::vector<std::vector<double>> smoothed(const Automaton& automaton,
+                                          std::span<const SymbolId> word) {
+  std::vector<std::vector<double>> all(word.size() + 1);
+  smooth(automaton, word, [&](std::size_t t, const Vector& p) { all[t] = p; });
+  return all;
+}
+
+Path most_likely_path(const Automaton& automaton, std::span<const SymbolId> word) {
+  check_tabled(automaton, "the most likely path");
+  const std::size_t size = automaton.space().size();
+  if (word.size() > (std::uint64_t{8} << 30) / 4 / size) {
+    wrong_use("the most likely path must need at most 8 GiB, and {} symbols with {} states do not",
+              word.size(), size);
+  }
+  constexpr double kNever = -std::numeric_limits<double>::infinity();
+  Vector best(size, kNever), next(size);
+  for (const auto& [state, weight] : expand(automaton.space(), automaton.start()))
+    best[state] = std::log(to_double(weight));
+  Steps steps(automaton);
+  std::vector<StateId> from(word.size() * size);
+  for (std::size_t t = 0; t < word.size(); ++t) {
+    const Vector& weights = steps.weights(word[t]);
+    for (std::size_t q = 0; q < weights.size(); ++q) best[q] += std::log(weights[q]);
+    if (std::ranges::max(best) == kNever)
+      throw ZeroEvidence(t + 1, automaton.symbol(word[t]).name, false, "fp64");
+    std::ranges::fill(next, kNever);
+    StateId* came = from.data() + t * size;
+    steps.each_transition(word[t], [&](StateId q, StateId to, double probability) {
+      const double log = best[q] + std::log(probability);
+      if (log > next[to] || (log == next[to] && log != kNever && q < came[to])) {
+        next[to] = log;
+        came[to] = q;
+      }
+    });
+    best.swap(next);
+  }
+  Path path;
+  path.states.resize(word.size() + 1);
+  const auto last = std::ranges::max_element(best);
+  path.log_probability = *last;
+  path.states.back() = static_cast<StateId>(last - best.begin());
+  for (std::size_t t = word.size(); t-- > 0;) path.states[t] = from[t * size + path.states[t + 1]];
+  return path;
+}
+
+}  // namespace shellgame
