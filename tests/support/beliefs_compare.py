@@ -4,7 +4,7 @@
   beliefs_compare.py [--tolerance X] REFERENCE.jsonl ANSWERS.jsonl
 
 Differences are absolute for beliefs, smoothed and best_path_log, relative for survival. Exit code 1 if a difference is
-above the tolerance (default 1e-12), if one finds evidence impossible and the other does not, or if lines are missing.
+above the tolerance (default 1e-12), if one finds evidence impossible and the other does not, or if lines are missing or none.
 "left_out" counts the answers without a key that the reference has.
 """
 
@@ -38,7 +38,7 @@ def main():
         expected, found = [[json.loads(line) for line in file] for file in (reference, answers)]
 
     largest, left_out, at = {}, {}, {}
-    disagree = [] if len(expected) == len(found) else ["number of lines"]
+    disagree = [] if len(expected) == len(found) > 0 else ["number of lines"]
     for line, (a, b) in enumerate(zip(expected, found), start=1):
         if a.get("impossible_at") != b.get("impossible_at"):
             disagree.append(line)
