@@ -19,6 +19,8 @@ packages=(
   # to test
   libgtest-dev libgmock-dev librapidcheck-dev
   python3-sympy         # oracle for groups
+  libghmm-dev           # oracles for beliefs: GHMM (C)
+  python3-pomegranate   # and pomegranate 0.14
   xz-utils              # test data
   clang-format          # the form of our sources
 )
