@@ -19,6 +19,39 @@ std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 bool is_involution(Permutation s) { return then(s, s).is_identity(); }
 
+// Vectors of 16 bytes, written out: left alone, GCC takes the indices of a gather through vector
+// registers too, which costs more than all the rest.
+template <class Real>
+struct VectorOf {
+  typedef Real Type __attribute__((vector_size(16)));
+};
+template <class Part, class Real>
+Part load(const Real* from) {
+  Part part;
+  std::memcpy(&part, from, sizeof part);
+  return part;
+}
+template <class Part, class Real>
+void store(Real* to, Part part) {
+  std::memcpy(to, &part, sizeof part);
+}
+
+// use(t, source[table[t]], ...) for all t, some of them at once.
+template <class Real, class Use>
+void gather(const Real* source, const std::uint16_t* table, std::size_t count, const Use& use) {
+  using Vector = typename VectorOf<Real>::Type;
+  constexpr std::size_t kLanes = sizeof(Vector) / sizeof(Real);
+  std::size_t t = 0;
+  for (; t + kLanes <= count; t += kLanes) {
+    const std::uint16_t* at = table + t;
+    if constexpr (kLanes == 2)
+      use(t, Vector{source[at[0]], source[at[1]]});
+    else
+      use(t, Vector{source[at[0]], source[at[1]], source[at[2]], source[at[3]]});
+  }
+  for (; t < count; ++t) use(t, source[table[t]]);
+}
+
 // A part of a mixture: out = own_weight * own + weight * (in, moved). `own` is in, or out itself
 // when the pass adds to what others left there, or null.
 template <class Real>
@@ -36,15 +69,18 @@ struct Pass {
              std::size_t count) const {
     const Real w = weight, w0 = own_weight;
     Real* to = out + at;
-    if (own_values == nullptr) {
-#pragma GCC ivdep
-      for (std::size_t t = 0; t < count; ++t) to[t] = w * source[table ? table[t] : t];
-    } else if (table == nullptr) {
+    if (table == nullptr && own_values != nullptr) {
 #pragma GCC ivdep
       for (std::size_t t = 0; t < count; ++t) to[t] = w0 * own_values[t] + w * source[t];
-    } else {
+    } else if (table == nullptr) {
 #pragma GCC ivdep
-      for (std::size_t t = 0; t < count; ++t) to[t] = w0 * own_values[t] + w * source[table[t]];
+      for (std::size_t t = 0; t < count; ++t) to[t] = w * source[t];
+    } else if (own_values != nullptr) {
+      gather(source, table, count, [=](std::size_t t, auto moved) {
+        store(to + t, w0 * load<decltype(moved)>(own_values + t) + w * moved);
+      });
+    } else {
+      gather(source, table, count, [=](std::size_t t, auto moved) { store(to + t, w * moved); });
     }
   }
 
@@ -113,7 +149,7 @@ struct PositionPlan {
     table = position_table(static_cast<int>(sigma.size()), Permutation::from_images(sigma));
   }
 
-  static constexpr int kShortRun = 5, kLongRun = 7;
+  static constexpr int kShortRun = 6, kLongRun = 7;
   static constexpr unsigned kMostVariables = 8;
   static unsigned last_variables(int n, int count) {
     return all_values(n) & ~all_values(n - count);
@@ -167,6 +203,7 @@ void move_positions(int n, Permutation s, const Pass<Real>& pass) {
                pass.write(starts[0], pass.own_at(starts[0]), pass.in + sources[0], nullptr, run);
              return;
            }
+           // Also a single run: a copy streams from memory, a gather would wait for it.
            collect(pass.in, sources, runs, run, scratch.partner_values);
            const Real* source = scratch.partner_values.data();
            if (order != 0) collect(pass.in, starts, runs, run, scratch.values);
