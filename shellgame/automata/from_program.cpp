@@ -120,7 +120,7 @@ Distribution start_of(const Program& program) {
 
 }  // namespace
 
-ProgramWord word_of(const Program& program) {
+ProgramWord word_of(const Program& program, Prints prints) {
   std::vector<Symbol> symbols;
   std::vector<SymbolId> word;
   std::vector<std::uint32_t> events;
@@ -130,14 +130,25 @@ ProgramWord word_of(const Program& program) {
     if (!is_command(event.kind) && event.kind != EventKind::kPrint &&
         event.kind != EventKind::kAssert)
       continue;
-    const auto [place, is_new] =
-        known.emplace(key_of(program, event), static_cast<SymbolId>(symbols.size()));
-    if (is_new) {
-      symbols.push_back(symbol_of(program, event));
-      symbols.back().name = name_of(program, event);
+    const bool split = event.kind == EventKind::kPrint && event.count > 1 &&
+                       prints == Prints::kByVariable;
+    for (std::uint16_t part = 0; part < (split ? event.count : 1); ++part) {
+      std::string key = key_of(program, event);
+      if (split) key += static_cast<char>(part % 128), key += static_cast<char>(part / 128);
+      const auto [place, is_new] =
+          known.emplace(std::move(key), static_cast<SymbolId>(symbols.size()));
+      if (is_new) {
+        Symbol symbol = symbol_of(program, event);
+        symbol.name = name_of(program, event);
+        if (split) {
+          auto& cells = std::get<Cells>(symbol.reveal).cells;
+          cells = {cells[part]};
+        }
+        symbols.push_back(std::move(symbol));
+      }
+      word.push_back(place->second);
+      events.push_back(i);
     }
-    word.push_back(place->second);
-    events.push_back(i);
   }
   return {
       Automaton(StateSpace::orders(program.shared_names()), start_of(program), std::move(symbols)),

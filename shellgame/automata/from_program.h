@@ -18,8 +18,11 @@ struct ProgramWord {
   std::vector<std::uint32_t> events;  // word[t] is the event events[t] of the program
 };
 
+// What a print of several variables is: one symbol, or one a variable, in the order of the text.
+enum class Prints { kWhole, kByVariable };
+
 // Throws UsageError if a variable is assigned after the first command.
-ProgramWord word_of(const Program& program);
+ProgramWord word_of(const Program& program, Prints prints = Prints::kWhole);
 
 // The automaton of a whole task: one symbol for each command that its traces may have and for each
 // single reveal. Throws UsageError where the task draws its commands from too large a set to list.

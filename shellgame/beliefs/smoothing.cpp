@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "shellgame/beliefs/filters.h"
 #include "shellgame/beliefs/joint_filter.h"

@@ -143,6 +143,12 @@ class SparseStore {
   }
   double entropy() const { return entropy_of(normalised(masses())); }
 
+  std::size_t entries() const { return entries_.size(); }
+  template <class Visit>
+  void each_order(const Visit& visit) const {
+    for (const Entry& entry : entries_) visit(Permutation::from_bits(entry.key), entry.mass);
+  }
+
  private:
   struct Entry {
     Key key;

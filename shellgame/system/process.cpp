@@ -165,6 +165,8 @@ bool Process::exchange(std::string_view& unsent, std::string& received,
   return output_ >= 0;
 }
 
+void Process::close_input() { close_once(input_); }
+
 void Process::read_errors() {
   std::array<char, 1 << 12> buffer;
   const ssize_t got = ::read(error_, buffer.data(), buffer.size());

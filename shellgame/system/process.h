@@ -28,6 +28,9 @@ class Process {
   bool exchange(std::string_view& unsent, std::string& received,
                 std::chrono::milliseconds patience);
 
+  // Tells the child that nothing more will come.
+  void close_input();
+
   // Closes the child's input, gives it `patience` to end, kills it then, and tells how it ended:
   // "exit code 0", "signal 9 (Killed)". May be called again.
   const std::string& end(std::chrono::milliseconds patience);
