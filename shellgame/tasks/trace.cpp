@@ -38,6 +38,19 @@ void append_number(std::uint64_t number, std::string& out) {
   out += fmt::format_int(number).c_str();
 }
 
+// Values that are impossible are left out.
+void append_belief(const Names& names, const std::vector<double>& belief, std::string& out) {
+  const char* between = ", \"belief\": {";
+  for (std::size_t v = 0; v < belief.size(); ++v) {
+    if (belief[v] == 0) continue;
+    out += between;
+    append_json_string(names.value(v).text, out);
+    fmt::format_to(std::back_inserter(out), ": {}", belief[v]);
+    between = ", ";
+  }
+  out += '}';
+}
+
 const char* form_name(const Program& program, const RevealMark& mark) {
   const Event& event = program.events()[mark.event];
   if (event.kind == EventKind::kPrint) return nullptr;
@@ -57,7 +70,8 @@ const char* form_name(const Program& program, const RevealMark& mark) {
 void append_json_line(const Program& program, std::string_view text,
                       const std::vector<RevealMark>& reveals, std::span<const ValueId> states,
                       std::uint64_t index, std::optional<std::uint32_t> python_seed,
-                      std::optional<int> generator, std::string& out) {
+                      std::optional<int> generator, std::string& out,
+                      const RevealBeliefs* beliefs) {
   const Names& names = program.names();
   out += "{\"index\": ";
   append_number(index, out);
@@ -80,6 +94,7 @@ void append_json_line(const Program& program, std::string_view text,
     out += ", \"offset\": ";
     append_number(mark.offset, out);
     if (const char* form = form_name(program, mark)) out += fmt::format(", \"form\": \"{}\"", form);
+    if (beliefs != nullptr) append_belief(names, (*beliefs)[i], out);
     out += '}';
   }
   out += "], \"states\": [";
@@ -116,9 +131,10 @@ std::string TraceMaker::header(std::uint64_t seed, std::uint64_t index) const {
   return line + "\n";
 }
 
-void TraceMaker::append_json(const Trace& trace, std::string& out) const {
+void TraceMaker::append_json(const Trace& trace, std::string& out,
+                             const RevealBeliefs* beliefs) const {
   append_json_line(trace.program, trace.text.view(), trace.reveals, trace.states, trace.index,
-                   trace.python_seed, kGeneratorVersion, out);
+                   trace.python_seed, kGeneratorVersion, out, beliefs);
 }
 
 }  // namespace shellgame

@@ -20,6 +20,9 @@ struct Trace {
   Program program;              // the last piece that was made (all of it for make())
 };
 
+// For each reveal, the probability of each value: the Bayes-optimal label, from beliefs/.
+using RevealBeliefs = std::vector<std::vector<double>>;
+
 class TraceMaker {
  public:
   explicit TraceMaker(const Sampler& sampler);
@@ -33,7 +36,8 @@ class TraceMaker {
   std::string header(std::uint64_t seed, std::uint64_t index) const;
 
   // Appends one JSON line: index, generator, text, reveals, states, python_seed where there is one.
-  void append_json(const Trace& trace, std::string& out) const;
+  void append_json(const Trace& trace, std::string& out,
+                   const RevealBeliefs* beliefs = nullptr) const;
 
   const LineCache<char>& cache() const { return cache_; }
 
@@ -42,11 +46,13 @@ class TraceMaker {
   LineCache<char> cache_;
 };
 
-// Appends `{"index": ..., "text": ...}` of any program, whoever made it.
+// Appends `{"index": ..., "text": ...}` of any program, whoever made it. With `beliefs`, which must
+// be as many as reveals, each reveal gets `"belief": {"1": 0.5, "2": 0.5}`.
 void append_json_line(const Program& program, std::string_view text,
                       const std::vector<RevealMark>& reveals, std::span<const ValueId> states,
                       std::uint64_t index, std::optional<std::uint32_t> python_seed,
-                      std::optional<int> generator, std::string& out);
+                      std::optional<int> generator, std::string& out,
+                      const RevealBeliefs* beliefs = nullptr);
 
 // What verify and other readers of trace files need of one trace.
 struct TraceText {

@@ -71,6 +71,7 @@ int run(int argc, char** argv) {
   add_tokens(app);
   add_sequence(app);
   add_group(app);
+  add_belief(app);
   add_bench(app);
   add_signature(app);
   add_completion(app);

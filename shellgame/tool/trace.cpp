@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "shellgame/beliefs/predictions.h"
 #include "shellgame/sequences/word_problem.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
@@ -21,7 +22,7 @@ struct TraceOptions {
   std::optional<TaskOptions> task;
   std::uint64_t count = 1, seed = 0, first_index = 0;
   std::string format = "text", output = "-", tokenizer = "lexeme";
-  bool verify = false, bare = false, print_task = false;
+  bool verify = false, bare = false, print_task = false, with_beliefs = false;
   ReplayOptions replay;
 };
 
@@ -39,6 +40,8 @@ class TraceWriter {
       wrong_use("--first-index plus --count must be below 2^64, not {} + {}", options_.first_index,
                 options_.count);
     }
+    if (options_.with_beliefs && options_.format != "jsonl")
+      wrong_use("--with-beliefs needs --format jsonl, not {}", options_.format);
     if (options_.verify) replay_.emplace(options_.replay);
   }
 
@@ -97,7 +100,9 @@ class TraceWriter {
           maker_.make(options_.seed, index, traces[slot], json);
           if (!json) return;
           lines[slot].clear();
-          maker_.append_json(traces[slot], lines[slot]);
+          if (!options_.with_beliefs) return maker_.append_json(traces[slot], lines[slot]);
+          const RevealBeliefs beliefs = predictions(traces[slot].program, traces[slot].reveals);
+          maker_.append_json(traces[slot], lines[slot], &beliefs);
         },
         [&](std::uint64_t slot, std::uint64_t index) {
           const Trace& trace = traces[slot];
@@ -223,6 +228,7 @@ void add_trace(CLI::App& app) {
        "shellgame trace --count 1000 --format tokens --output shard.bin",
        "shellgame trace --group A5 --commands 20 --count 100 --format word-problem --output "
        "A5=20.csv",
+       "shellgame trace --uncertainty branching --format jsonl --with-beliefs",
        "shellgame trace --task task.toml --print-task"},
       [options] {
         if (options->print_task) {
@@ -247,6 +253,9 @@ void add_trace(CLI::App& app) {
   command->add_flag("--verify", options->verify,
                     "replay every trace in CPython; the report goes to standard error");
   add_replay_options(command, options->replay);
+  command->add_flag("--with-beliefs", options->with_beliefs,
+                    "jsonl: each reveal also has its exact predictive distribution, the "
+                    "Bayes-optimal label");
   command->add_flag("--bare", options->bare,
                     "text without the comment that states generator, seed and index");
   command->add_flag("--print-task", options->print_task,

@@ -1,0 +1,112 @@
+#include "shellgame/tool/belief_source.h"
+
+#include "shellgame/automata/automaton_file.h"
+#include "shellgame/automata/sample_word.h"
+#include "shellgame/beliefs/examples.h"
+#include "shellgame/programs/parse.h"
+#include "shellgame/system/error.h"
+#include "shellgame/system/files.h"
+#include "shellgame/tasks/trace.h"
+
+namespace shellgame {
+
+struct BeliefSource::Given {
+  std::optional<TaskOptions> task;
+  std::string trace, automaton, example;
+  std::uint64_t seed = 0, first_index = 0, count = 1, sample = 0, every = 8;
+};
+
+BeliefSource::BeliefSource(CLI::App* command) : given_(std::make_shared<Given>()) {
+  const std::string group = "Source (a sample of the task unless one of the first three is given)";
+  CLI::Option* trace =
+      command->add_option("--trace", given_->trace, "a file of traces (text or JSON lines)");
+  CLI::Option* automaton = command->add_option(
+      "--automaton", given_->automaton, "an automaton in TOML; its word is what is said");
+  CLI::Option* example = add_words(command, "--example", given_->example, example_names(),
+                                   "a built-in automaton with its word");
+  trace->type_name("FILE")->group(group);
+  automaton->type_name("FILE")->group(group)->excludes(trace);
+  example->group(group)->excludes(trace)->excludes(automaton);
+  add_number(command, "--every", given_->every, 1,
+             "replenished-cycle: cycles between two reveals of the other variable")
+      ->group(group);
+  add_number(command, "--sample-word", given_->sample, 0,
+             "draw a word of so many symbols from the automaton instead of its own")
+      ->group(group);
+  add_number(command, "--seed", given_->seed, 0, "the seed of all draws")->group(group);
+  add_number(command, "--first-index", given_->first_index, 0, "the task's first sample")
+      ->group(group);
+  add_number(command, "--count", given_->count, 1, "samples of the task")->group(group);
+  given_->task.emplace(command);
+}
+
+bool BeliefSource::is_task() const {
+  return given_->trace.empty() && given_->automaton.empty() && given_->example.empty();
+}
+
+namespace {
+
+BeliefInput input_of(const Program& program, std::uint64_t index, Prints prints) {
+  ProgramWord read = word_of(program, prints);
+  std::vector<std::uint64_t> commands;
+  std::uint64_t done = 0;
+  for (std::uint32_t event : read.events) {
+    commands.push_back(done);
+    if (is_command(program.events()[event].kind)) ++done;
+  }
+  return {index, std::move(read.automaton), std::move(read.word), std::move(commands)};
+}
+
+}  // namespace
+
+std::vector<BeliefInput> BeliefSource::read(Prints prints) const {
+  std::vector<BeliefInput> all;
+  if (is_task()) {
+    const Sampler sampler(given_->task->resolve());
+    for (std::uint64_t i = 0; i < given_->count; ++i) {
+      const std::uint64_t index = given_->first_index + i;
+      all.push_back(input_of(sampler.sample(given_->seed, index), index, prints));
+    }
+    return all;
+  }
+  if (!given_->trace.empty()) {
+    for (const TraceText& trace : read_traces(read_file(given_->trace), given_->trace))
+      all.push_back(input_of(parse(trace.text, given_->trace), trace.index, prints));
+    return all;
+  }
+  AutomatonFile file = given_->example.empty()
+                           ? parse_automaton(read_file(given_->automaton), given_->automaton)
+                           : example_automaton(given_->example, given_->every);
+  if (given_->sample > 0) {
+    RandomStream stream(given_->seed, given_->first_index, Lane::kSequence);
+    file.word = WordSampler(file.automaton).sample(given_->sample, stream).word;
+  }
+  if (file.word.empty()) {
+    wrong_use("the automaton must have a word, or --sample-word must say how many symbols to draw");
+  }
+  all.push_back({given_->first_index, std::move(file.automaton), std::move(file.word), {}});
+  return all;
+}
+
+Automaton BeliefSource::whole() const {
+  if (is_task()) return automaton_of(Sampler(given_->task->resolve()));
+  return read(Prints::kWhole).at(0).automaton;
+}
+
+FilterOptions FilterWords::options() const {
+  FilterOptions result;
+  result.kind = parse_filter(filter);
+  result.precision = parse_precision(precision);
+  result.flush = flush;
+  result.hard_resets = hard_resets;
+  return result;
+}
+
+void add_format_flags(CLI::App* command, FilterWords& words) {
+  command->add_flag("--flush-subnormals", words.flush, "results below the normal range become 0");
+  command->add_flag("--hard-resets", words.hard_resets,
+                    "linear filters: a full reveal sets h to the state, a reset sets h to its "
+                    "prior, instead of a product that carries lost mass on");
+}
+
+}  // namespace shellgame
