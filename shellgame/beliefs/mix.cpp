@@ -232,10 +232,11 @@ void move_values(int n, Permutation s, const Pass<Real>& pass) {
     unsigned source_set = 0;
     for (int x = 0; x < n; ++x)
       if ((set >> x) & 1u) source_set |= 1u << back(x);
-    std::vector<int> pi;
-    for (int x = 0; x < n; ++x)
-      if ((set >> x) & 1u) pi.push_back(static_cast<int>(rank_in(source_set, back(x))));
-    const std::size_t row = Permutation::from_images(pi).rank(last);
+    Places pi{};
+    std::size_t count = 0;
+    for (unsigned rest = set; rest != 0; rest &= rest - 1)
+      pi[count++] = static_cast<std::uint8_t>(rank_in(source_set, back(__builtin_ctz(rest))));
+    const std::size_t row = rank_of(last, pi);
     if (row != 0) table_of[set] = tables.data() + row * run;
   }
 
