@@ -15,8 +15,6 @@ namespace {
 
 constexpr int kLanes = 8;  // independent sums, for the processor's sake
 
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
-
 void check_variable(int n, int variable) {
   permutation_count(n);
   if (variable < 0 || variable >= n)

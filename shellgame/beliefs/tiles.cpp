@@ -9,8 +9,6 @@
 namespace shellgame {
 namespace {
 
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
-
 // All of S_m in order.
 template <class Visit>
 void each_state(int m, const Visit& visit) {
