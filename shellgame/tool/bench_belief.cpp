@@ -2,6 +2,7 @@
 // the same vector and NumPy's gather through an index of n! entries.
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <functional>
@@ -235,6 +236,8 @@ Json bench_group(const BeliefOptions& options, int n) {
         {"reveal_over_our_worst", mask / one["reveal"]["worst"]["ms"].get<double>()}};
   }
   report["memory_high_water_bytes"] = memory_high_water();
+  double load = 0;  // of the last minute: more than our 2 threads is others' work
+  if (getloadavg(&load, 1) == 1) report["load_average"] = load;
   return report;
 }
 
