@@ -13,6 +13,8 @@ namespace shellgame {
 // The values of a state (or of a part of one), by variable.
 using Places = std::array<std::uint8_t, kMaxPoints>;
 
+constexpr std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
 constexpr unsigned all_values(int n) { return (1u << n) - 1u; }
 
 // Without the instruction, which the plainest x86-64 lacks; sets have at most 16 members.

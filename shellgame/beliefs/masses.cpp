@@ -6,6 +6,7 @@
 
 #include "shellgame/beliefs/arrangements.h"
 #include "shellgame/beliefs/permutation_vector.h"
+#include "shellgame/beliefs/tiles.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/threads.h"
 
@@ -13,8 +14,6 @@ namespace shellgame {
 namespace {
 
 constexpr int kLanes = 8;  // independent sums, for the processor's sake
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 void check_variable(int n, int variable) {
   permutation_count(n);
@@ -82,6 +81,7 @@ class BlockMasks {
  public:
   BlockMasks(int n, int last, int variable, unsigned allowed, Real factor)
       : ranks_(std::size_t{1} << n, 0), tables_(std::size_t{1} << last) {
+    const std::vector<std::uint8_t>& lists = all_lists(last);
     for (unsigned set = 0; set < ranks_.size(); ++set) {
       if (size_of_set(set) != static_cast<unsigned>(last)) continue;
       unsigned rank = 0, kept = 0;
@@ -91,7 +91,7 @@ class BlockMasks {
       std::vector<Real>& table = tables_[kept];
       if (kept == 0 || !table.empty()) continue;
       for (std::size_t t = 0; t < factorial(last); ++t) {
-        const int value = Permutation::unrank(last, t)(variable - (n - last));
+        const int value = lists[t * index(last) + index(variable - (n - last))];
         table.push_back((kept >> value) & 1u ? factor : Real{0});
       }
     }
@@ -111,17 +111,18 @@ class BlockMasks {
 // entry, and looking at variables only then. With `all` the first variables' sums too.
 class BlockSums {
  public:
-  BlockSums(int n, bool all) : n_(n), last_(std::min(n, 4)), all_(all), block_(factorial(last_)) {
+  BlockSums(int n, bool all)
+      : n_(n),
+        last_(std::min(n, 4)),
+        all_(all),
+        block_(factorial(last_)),
+        ranks_(all_lists(last_)) {
     slots_.resize(std::size_t{1} << n);
     for (unsigned set = 0; set < slots_.size(); ++set)
       if (size_of_set(set) == static_cast<unsigned>(last_)) {
         slots_[set] = sets_.size();
         sets_.push_back(set);
       }
-    for (std::size_t t = 0; t < block_; ++t) {
-      const Permutation list = Permutation::unrank(last_, t);
-      for (int i = 0; i < last_; ++i) ranks_.push_back(static_cast<std::uint8_t>(list(i)));
-    }
   }
 
   // Adds the item's entries to sums[variable * n + value].
@@ -162,9 +163,9 @@ class BlockSums {
   int n_, last_;
   bool all_;
   std::size_t block_;
-  std::vector<std::size_t> slots_;   // by set of values
-  std::vector<unsigned> sets_;       // by slot
-  std::vector<std::uint8_t> ranks_;  // by entry of a block and variable
+  const std::vector<std::uint8_t>& ranks_;  // by entry of a block and variable
+  std::vector<std::size_t> slots_;          // by set of values
+  std::vector<unsigned> sets_;              // by slot
 };
 
 template <class Real>

@@ -9,19 +9,6 @@
 namespace shellgame {
 namespace {
 
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
-
-std::size_t small_rank(int m, const Places& places) {
-  std::size_t rank = 0;
-  unsigned left = all_values(m);
-  for (int i = 0; i < m; ++i) {
-    const int value = places[index(i)];
-    rank = rank * index(m - i) + rank_in(left, value);
-    left &= ~(1u << value);
-  }
-  return rank;
-}
-
 // All of S_m in order.
 template <class Visit>
 void each_state(int m, const Visit& visit) {
@@ -31,6 +18,13 @@ void each_state(int m, const Visit& visit) {
   while (std::next_permutation(places.begin(), places.begin() + m));
 }
 
+std::vector<std::uint8_t> make_lists(int r) {
+  std::vector<std::uint8_t> lists;
+  each_state(
+      r, [&](const Places& list) { lists.insert(lists.end(), list.begin(), list.begin() + r); });
+  return lists;
+}
+
 Table make_value_tables(int r) {
   Table table;
   table.reserve(factorial(r) * factorial(r));
@@ -38,13 +32,30 @@ Table make_value_tables(int r) {
     each_state(r, [&](const Places& list) {
       Places source{};
       for (int i = 0; i < r; ++i) source[index(i)] = pi[list[index(i)]];
-      table.push_back(static_cast<std::uint16_t>(small_rank(r, source)));
+      table.push_back(static_cast<std::uint16_t>(rank_of(r, source)));
     });
   });
   return table;
 }
 
 }  // namespace
+
+std::size_t rank_of(int m, const Places& list) {
+  std::size_t rank = 0;
+  unsigned left = all_values(m);
+  for (int i = 0; i < m; ++i) {
+    const int value = list[index(i)];
+    rank = rank * index(m - i) + rank_in(left, value);
+    left &= ~(1u << value);
+  }
+  return rank;
+}
+
+const std::vector<std::uint8_t>& all_lists(int r) {
+  static const std::array<std::vector<std::uint8_t>, 6> lists = {
+      make_lists(0), make_lists(1), make_lists(2), make_lists(3), make_lists(4), make_lists(5)};
+  return lists[index(r)];
+}
 
 Tiles::Tiles(int n, unsigned variables, int run_variables) : n_(n), run_(factorial(run_variables)) {
   for (int v = 0; v < n; ++v) {
@@ -121,7 +132,7 @@ std::shared_ptr<const Table> position_table(int m, Permutation sigma) {
   each_state(m, [&](const Places& list) {
     Places source{};
     for (int i = 0; i < m; ++i) source[index(sigma(i))] = list[index(i)];
-    table->push_back(static_cast<std::uint16_t>(small_rank(m, source)));
+    table->push_back(static_cast<std::uint16_t>(rank_of(m, source)));
   });
   entries += table->size();
   if (entries > (1u << 20)) {  // 2 MB

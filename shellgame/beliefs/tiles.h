@@ -38,6 +38,11 @@ class Tiles {
   std::vector<std::uint8_t> ranks_;     // by run and scattered variable: which of the tile's values
 };
 
+// The rank of the list of m different values below m.
+std::size_t rank_of(int m, const Places& list);
+// All of S_r in order, r <= 5: value i of list t is at t * r + i.
+const std::vector<std::uint8_t>& all_lists(int r);
+
 // A permutation's table over S_m: which entry of the source comes to each place.
 using Table = std::vector<std::uint16_t>;
 

@@ -1,12 +1,9 @@
-// `shellgame bench trace|tokens`: rates as JSON, each beside something else that was measured in
-// the same run. The things compared take turns, so that a busy moment of a shared machine hits them
-// alike; medians are reported.
+// `shellgame bench`, and `bench trace|tokens`: rates as JSON, each beside something else that was
+// measured in the same run. The things compared take turns, so that a busy moment of a shared
+// machine hits them alike; medians are reported.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "generated_bench_script.h"
 #include "shellgame/replay/replay.h"
@@ -19,13 +16,10 @@
 #include "shellgame/tokens/batch.h"
 #include "shellgame/tokens/lexeme_tokenizer.h"
 #include "shellgame/tokens/throughput.h"
-#include "shellgame/tool/command.h"
+#include "shellgame/tool/measure.h"
 
 namespace shellgame {
 namespace {
-
-using Json = nlohmann::ordered_json;
-using Clock = std::chrono::steady_clock;
 
 struct BenchOptions {
   std::optional<TaskOptions> task;
@@ -33,20 +27,6 @@ struct BenchOptions {
   int rounds = 5;
   std::string python = "python3", output = "-", tokenizer = "lexeme", input;
 };
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-// Calls `work` (which returns how much it did) for about `seconds`; units a second.
-template <class Work>
-double rate_of(double seconds, const Work& work) {
-  double done = 0;
-  const auto start = Clock::now();
-  do done += static_cast<double>(work());
-  while (seconds_since(start) < seconds);
-  return done / seconds_since(start);
-}
 
 // Bytes of text a second, on all threads of the pool; the text is made and dropped.
 double text_rate(const TraceMaker& maker, double seconds) {
@@ -133,11 +113,6 @@ double verified_rate(const TraceMaker& maker, const std::string& python, int pro
   const ReplayReport report = replay.finish();
   if (!report.passed()) fail("{} outputs differ from what CPython prints", report.mismatches);
   return static_cast<double>(report.traces) / seconds_since(start);
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
 }
 
 Json summary(const std::vector<double>& rates, double scale) {
@@ -239,10 +214,7 @@ void add_common(CLI::App* command, const std::shared_ptr<BenchOptions>& options)
   command->add_option("--seconds", options->seconds, "how long each thing is measured in a round")
       ->type_name("S")
       ->capture_default_str();
-  add_number(command, "--rounds", options->rounds, 1, "rounds in which all things take turns");
-  command->add_option("--output", options->output, "a JSON file, or - for standard output")
-      ->type_name("PATH")
-      ->capture_default_str();
+  add_rounds_and_output(command, *options);
 }
 
 }  // namespace
@@ -259,9 +231,7 @@ void add_bench(CLI::App& app) {
                                 {"shellgame bench trace --output bench/results/trace.json"},
                                 [options] { bench_trace(*options); });
   add_common(trace, options);
-  trace->add_option("--python", options->python, "the interpreter that runs the yardstick")
-      ->type_name("PROGRAM")
-      ->capture_default_str();
+  add_python(trace, *options);
   options->task.emplace(trace);
   CLI::App* tokens =
       add_command(*bench, "tokens", "Bytes of text that a tokenizer encodes a second, on one core.",
@@ -276,6 +246,7 @@ void add_bench(CLI::App& app) {
       ->capture_default_str();
   tokens->add_option("--input", options->input, "a text file; traces by default")
       ->type_name("FILE");
+  add_bench_belief(*bench);
 }
 
 }  // namespace shellgame

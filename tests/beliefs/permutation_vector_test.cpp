@@ -228,8 +228,27 @@ TEST(PermutationVector, RevealKeepsWhatIsAllowed) {
       }
 }
 
+// Where the first variables are the same in all of an item.
+TEST(PermutationVector, RevealsInLargeGroupsKeepWhatIsAllowed) {
+  const int n = 10;
+  std::mt19937 random(11);
+  const auto before = any_vector<float>(n);
+  std::vector<double> sums(n);
+  for (int variable = 0; variable < n; ++variable) {
+    const int value = static_cast<int>(random() % n);
+    auto data = before;
+    predict(n, variable, data.data(), sums.data());
+    ASSERT_EQ(reveal(n, variable, 1u << value, data.data()), sums[static_cast<std::size_t>(value)]);
+    for (int spot = 0; spot < 4000; ++spot) {
+      const std::size_t q = random() % data.size();
+      const bool kept = Permutation::unrank(n, q)(variable) == value;
+      ASSERT_EQ(data[q], kept ? before[q] : 0.0f) << variable << ' ' << q;
+    }
+  }
+}
+
 TEST(PermutationVector, SumsByValueAreAsThePlainVersionHasThem) {
-  for (int n = 1; n <= 9; ++n) {
+  for (int n = 1; n <= 10; ++n) {
     const auto data = any_vector<float>(n);
     const std::vector<double> expected = plain_marginals(n, data);
     std::vector<double> sums(expected.size(), -1.0);
