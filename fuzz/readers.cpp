@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "shellgame/automata/automaton_file.h"
+#include "shellgame/beliefs/filter.h"
 #include "shellgame/programs/execute.h"
 #include "shellgame/programs/parse.h"
 #include "shellgame/programs/render.h"
@@ -38,6 +40,17 @@ void read_task(std::string_view bytes) {
   const Sampler sampler(task);
   const Program program = sampler.sample(1, 0);
   must(parse(render(program)) == program);
+}
+
+void read_automaton(std::string_view bytes) {
+  const AutomatonFile file = parse_automaton(bytes, "fuzz");
+  const std::string text = write_automaton(file.automaton, file.word);
+  const AutomatonFile again = parse_automaton(text, "again");
+  must(write_automaton(again.automaton, again.word) == text);
+  const StateSpace& space = file.automaton.space();
+  if ((space.is_orders() && space.degree() > 5) || file.word.size() > 100) return;
+  const auto filter = make_filter(file.automaton);
+  for (SymbolId symbol : file.word) filter->step(symbol);
 }
 
 void read_csv(std::string_view bytes) {

@@ -9,6 +9,7 @@ namespace shellgame {
 void read_trace(std::string_view bytes);  // trace text; what is accepted must round-trip
 void read_task(
     std::string_view bytes);  // TOML; what is accepted must be written and read back the same
+void read_automaton(std::string_view bytes);  // TOML; written and read back, and its word filtered
 void read_csv(std::string_view bytes);        // the word problem's CSV
 void read_tokenizer(std::string_view bytes);  // tokenizer.json, then a text encoded with it
 void read_shard(std::string_view bytes);      // a shard's index; also files of traces as JSON lines

@@ -130,8 +130,8 @@ ProgramWord word_of(const Program& program, Prints prints) {
     if (!is_command(event.kind) && event.kind != EventKind::kPrint &&
         event.kind != EventKind::kAssert)
       continue;
-    const bool split = event.kind == EventKind::kPrint && event.count > 1 &&
-                       prints == Prints::kByVariable;
+    const bool split =
+        event.kind == EventKind::kPrint && event.count > 1 && prints == Prints::kByVariable;
     for (std::uint16_t part = 0; part < (split ? event.count : 1); ++part) {
       std::string key = key_of(program, event);
       if (split) key += static_cast<char>(part % 128), key += static_cast<char>(part / 128);

@@ -11,15 +11,14 @@ struct Named {
   const char* toml;
 };
 
-constexpr Named kExamples[] = {
-    {"halving", R"toml(states = ["in", "out"]
+constexpr Named kExamples[] = {{"halving", R"toml(states = ["in", "out"]
 start = "in"
 word = ["halve"]
 [symbol.halve]
 reveal = ["in"]
 next = { in = { in = 0.5, out = 0.5 }, out = "out" }
 )toml"},
-    {"joint-cycle", R"toml(states = ["1", "2", "3"]
+                               {"joint-cycle", R"toml(states = ["1", "2", "3"]
 start = { "2" = 0.5, "3" = 0.5 }
 word = ["mix", "reveal {2,3}"]
 [symbol.mix]
@@ -27,7 +26,7 @@ next = { "1" = "1", "2" = { "1" = 0.5, "2" = 0.5 }, "3" = { "1" = 0.5, "3" = 0.5
 [symbol."reveal {2,3}"]
 reveal = ["2", "3"]
 )toml"},
-    {"marginal-cycle", R"toml(variables = ["a", "b", "c"]
+                               {"marginal-cycle", R"toml(variables = ["a", "b", "c"]
 start = [1, 2, 3]
 word = ["mix b c", "R(2,2)"]
 [symbol."mix b c"]
@@ -37,7 +36,7 @@ reveal = { b = 2 }
 [symbol."R(3,3)"]
 reveal = { c = 3 }
 )toml"},
-    {"monty-hall", R"toml(states = ["car 1", "car 2", "car 3"]
+                               {"monty-hall", R"toml(states = ["car 1", "car 2", "car 3"]
 start = "uniform"
 word = ["open 3"]
 [symbol."open 2"]

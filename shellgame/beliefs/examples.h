@@ -10,11 +10,11 @@
 namespace shellgame {
 
 struct ExampleLine {
-  std::string what;   // "H_2 after the reveal"
+  std::string what;  // "H_2 after the reveal"
   std::string ours;
   std::string paper;  // as printed there; empty where the paper gives none
   bool agrees = true;
-  std::string note;   // why they differ, or what is beside it
+  std::string note;  // why they differ, or what is beside it
 };
 
 struct Example {

@@ -108,9 +108,7 @@ class OrderStore {
     total_.reset();
   }
 
-  double total() const {
-    return total_ ? *total_ : factor_ * shellgame::sum(n_, mass_.data());
-  }
+  double total() const { return total_ ? *total_ : factor_ * shellgame::sum(n_, mass_.data()); }
   void divide(double by) { scale(1 / by); }
   void scale(double by) {
     factor_ *= by;
@@ -161,8 +159,8 @@ class OrderStore {
     for (StateId q = 0; q < size(); ++q) {
       if (mass_[q] == 0) continue;
       all += static_cast<double>(mass_[q]);
-      kept += static_cast<double>(mass_[q]) *
-              to_double(reveal_weight(automaton_.space(), symbol, q));
+      kept +=
+          static_cast<double>(mass_[q]) * to_double(reveal_weight(automaton_.space(), symbol, q));
     }
     return kept / all;
   }
@@ -173,8 +171,7 @@ class OrderStore {
   }
   std::vector<double> state() const {
     std::vector<double> all(size());
-    for (std::size_t q = 0; q < all.size(); ++q)
-      all[q] = factor_ * static_cast<double>(mass_[q]);
+    for (std::size_t q = 0; q < all.size(); ++q) all[q] = factor_ * static_cast<double>(mass_[q]);
     return all;
   }
   double entropy() const {

@@ -12,8 +12,7 @@ namespace {
 std::vector<std::vector<double>> certain_predictions(const Program& program,
                                                      const std::vector<RevealMark>& marks) {
   const Execution run = execute(program);
-  if (run.contradiction)
-    fail("event {}: what it shows is impossible", *run.contradiction + 1);
+  if (run.contradiction) fail("event {}: what it shows is impossible", *run.contradiction + 1);
   std::vector<std::vector<double>> result;
   for (const RevealMark& mark : marks) {
     const State& state = mark.command == 0 ? run.initial : run.states[mark.command - 1];

@@ -65,12 +65,15 @@ class Steps {
         c.weights.push_back(to_double(reveal_weight(space, symbol, q)));
     }
     if (const auto* shuffle = std::get_if<Shuffle>(&symbol.transition)) {
-      for (std::size_t k = 0; k < shuffle->outcomes.size(); ++k) {
-        const Permutation s = acting(shuffle->outcomes[k], shuffle->acts);
+      // Outcomes that are the same permutation are one transition.
+      std::map<Permutation, Rational> outcomes;
+      for (std::size_t k = 0; k < shuffle->outcomes.size(); ++k)
+        outcomes[acting(shuffle->outcomes[k], shuffle->acts)] += shuffle->weights[k];
+      for (const auto& [s, weight] : outcomes) {
         c.sources.push_back(s.is_identity()
                                 ? nullptr
                                 : predecessors(static_cast<int>(space.degree()), s, shuffle->acts));
-        c.outcome_weights.push_back(to_double(shuffle->weights[k]));
+        c.outcome_weights.push_back(to_double(weight));
       }
     } else if (!symbol.is_reveal_only()) {
       for (StateId q = 0; q < size; ++q) {

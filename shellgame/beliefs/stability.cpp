@@ -79,12 +79,14 @@ StabilityReport measure_stability(const Automaton& automaton, const std::vector<
   // The marginal recurrence's own decay, as long as doubles hold it.
   std::unique_ptr<Filter> marginal;
   const bool cells = std::ranges::all_of(automaton.symbols(), [](const Symbol& symbol) {
-    return symbol.policy.empty() && (symbol.is_transition_only() ||
-                                     std::holds_alternative<Cells>(symbol.reveal));
+    return symbol.policy.empty() &&
+           (symbol.is_transition_only() || std::holds_alternative<Cells>(symbol.reveal));
   });
   if (automaton.space().is_orders() && cells)
     marginal = make_filter(automaton, {.kind = FilterKind::kMarginal});
-  std::vector<double> decay;  // of the marginal one, after each cycle
+  // Of the marginal one: after each cycle, or after each symbol of a word that is said once.
+  std::vector<double> decay;
+  const std::size_t stride = options.cycles == 1 ? 1 : word.size();
   for (std::uint64_t cycle = 0; cycle < options.cycles; ++cycle) {
     for (SymbolId symbol : word) {
       report.least_survival = std::min(report.least_survival, exact->step(symbol).survival);
@@ -93,22 +95,22 @@ StabilityReport measure_stability(const Automaton& automaton, const std::vector<
         if (runner.alive()) runner.step(symbol, *exact, options.wrong_by);
       }
       if (marginal) marginal->step(symbol);
+      if (marginal && report.steps % stride == 0) {
+        decay.push_back(marginal->log_norm());
+        if (!(decay.back() > -600)) marginal.reset();  // near the end of what a double holds
+      }
       if (report.log_norms.size() < options.curve) {
         report.log_norms.push_back(exact->log_norm());
         if (marginal) report.marginal_log_norms.push_back(marginal->log_norm());
       }
-    }
-    if (marginal) {
-      decay.push_back(marginal->log_norm());
-      if (decay.back() < -600) marginal.reset();  // near the end of what a double holds
     }
   }
   report.joint_rate = exact->log_norm() / static_cast<double>(report.steps);
   if (decay.size() > 1) {
     // From the middle to the end: the beginning is not yet periodic.
     const std::size_t half = decay.size() / 2;
-    report.marginal_rate = (decay.back() - decay[half]) /
-                           static_cast<double>((decay.size() - 1 - half) * word.size());
+    report.marginal_rate =
+        (decay.back() - decay[half]) / static_cast<double>((decay.size() - 1 - half) * stride);
     if (decay.size() - 1 == half) report.marginal_rate = 0;
   }
   for (Runner& runner : runners) {
@@ -116,8 +118,8 @@ StabilityReport measure_stability(const Automaton& automaton, const std::vector<
     const double rate = result.filter.kind == FilterKind::kMarginal
                             ? report.marginal_rate.value_or(0)
                             : report.joint_rate;
-    const bool linear = result.filter.kind == FilterKind::kLinear ||
-                        result.filter.kind == FilterKind::kMarginal;
+    const bool linear =
+        result.filter.kind == FilterKind::kLinear || result.filter.kind == FilterKind::kMarginal;
     if (linear && rate < -1e-9 && !result.filter.hard_resets) {
       result.predicted_step =
           std::log(smallest_positive(result.filter.precision, result.filter.flush)) / rate;

@@ -68,8 +68,8 @@ BpeModel::BpeModel(Parts parts)
                 parts_.byte_ids.end()),
       serial_(next_serial()) {}
 
-const std::vector<Symbol>& BpeModel::merge(std::string_view piece) const {
-  thread_local std::vector<Symbol> symbols;
+const std::vector<MergeSymbol>& BpeModel::merge(std::string_view piece) const {
+  thread_local std::vector<MergeSymbol> symbols;
   symbols.clear();
   if (parts_.whole) {
     if (const auto id = parts_.whole->find(piece)) {
@@ -125,10 +125,10 @@ void BpeModel::encode_run(const PieceRun& run, std::vector<std::uint32_t>& ids,
         if (holds(second, key, length, serial_)) {
           entry = &second;
         } else {
-          const std::vector<Symbol>& symbols = merge({data, length});
+          const std::vector<MergeSymbol>& symbols = merge({data, length});
           if (symbols.size() > kEntryIds) {
             flush();
-            for (const Symbol& symbol : symbols) {
+            for (const MergeSymbol& symbol : symbols) {
               ids.push_back(symbol.id);
               if constexpr (kStarts)
                 starts->push_back(static_cast<std::uint32_t>(begin + symbol.start));
@@ -160,7 +160,7 @@ void BpeModel::encode_run(const PieceRun& run, std::vector<std::uint32_t>& ids,
       filled += count;
     } else {
       flush();
-      for (const Symbol& symbol : merge({data, length})) {
+      for (const MergeSymbol& symbol : merge({data, length})) {
         ids.push_back(symbol.id);
         if constexpr (kStarts) starts->push_back(static_cast<std::uint32_t>(begin + symbol.start));
       }

@@ -38,7 +38,7 @@ class BpeModel {
 
  private:
   // Merges one piece; the symbols live until the next call on the same thread.
-  const std::vector<Symbol>& merge(std::string_view piece) const;
+  const std::vector<MergeSymbol>& merge(std::string_view piece) const;
   template <bool kStarts>
   void encode_run(const PieceRun& run, std::vector<std::uint32_t>& ids,
                   std::vector<std::uint32_t>* starts) const;

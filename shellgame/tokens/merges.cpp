@@ -40,7 +40,7 @@ const Merges::Slot& Merges::find(std::uint32_t left, std::uint32_t right) const 
   return slots_[slot_of(pair_of(left, right))];
 }
 
-void Merges::apply(std::vector<Symbol>& symbols) const {
+void Merges::apply(std::vector<MergeSymbol>& symbols) const {
   if (symbols.size() < 2) return;
   if (symbols.size() <= kShort) {
     apply_short(symbols);
@@ -49,7 +49,7 @@ void Merges::apply(std::vector<Symbol>& symbols) const {
   }
 }
 
-void Merges::apply_short(std::vector<Symbol>& symbols) const {
+void Merges::apply_short(std::vector<MergeSymbol>& symbols) const {
   std::array<const Slot*, kShort> merge;  // merge[i] joins symbols i and i + 1
   std::size_t count = symbols.size();
   for (std::size_t i = 0; i + 1 < count; ++i) merge[i] = &find(symbols[i].id, symbols[i + 1].id);
@@ -70,7 +70,7 @@ void Merges::apply_short(std::vector<Symbol>& symbols) const {
   symbols.resize(count);
 }
 
-void Merges::apply_long(std::vector<Symbol>& symbols) const {
+void Merges::apply_long(std::vector<MergeSymbol>& symbols) const {
   const auto count = static_cast<std::uint32_t>(symbols.size());
   constexpr std::uint32_t kGone = 0xFFFFFFFFu;
   std::vector<std::uint32_t> before(count), after(count);

@@ -7,7 +7,7 @@
 namespace shellgame {
 
 // A token of a piece while it is being merged, and the byte of the piece at which it begins.
-struct Symbol {
+struct MergeSymbol {
   std::uint32_t id;
   std::uint32_t start;
 };
@@ -20,7 +20,7 @@ class Merges {
   void add(std::uint32_t left, std::uint32_t right, std::uint32_t rank, std::uint32_t result);
   // Applies merges, always the one of lowest rank (of equals, the leftmost), until none is left.
   // Short pieces are searched again and again, long ones go through a heap: n log n.
-  void apply(std::vector<Symbol>& symbols) const;
+  void apply(std::vector<MergeSymbol>& symbols) const;
 
  private:
   static constexpr std::uint32_t kNone = 0xFFFFFFFFu;  // as rank: no merge
@@ -31,8 +31,8 @@ class Merges {
   };
   const Slot& find(std::uint32_t left, std::uint32_t right) const;
   std::size_t slot_of(std::uint64_t pair) const;
-  void apply_short(std::vector<Symbol>& symbols) const;
-  void apply_long(std::vector<Symbol>& symbols) const;
+  void apply_short(std::vector<MergeSymbol>& symbols) const;
+  void apply_long(std::vector<MergeSymbol>& symbols) const;
 
   std::vector<Slot> slots_;
 };

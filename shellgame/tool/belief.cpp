@@ -45,8 +45,10 @@ struct Row {
   std::vector<double> belief;  // after the step, on request
 };
 
+// A command and what it printed, on one line.
 std::string one_line(std::string text) {
-  std::ranges::replace(text, '\n', ' ');
+  for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos;)
+    text.replace(at, 1, text.compare(at + 1, 3, "...") == 0 ? " " : " -> ");
   return text;
 }
 
@@ -106,8 +108,7 @@ class Run {
         one.chances = filter_->predict(cell.variable);
         for (std::size_t v = 0; v < one.chances.size(); ++v) {
           one.names.push_back(space.names().value(v).text);
-          one.allowed.push_back(
-              std::ranges::binary_search(cell.values, static_cast<ValueId>(v)));
+          one.allowed.push_back(std::ranges::binary_search(cell.values, static_cast<ValueId>(v)));
         }
       }
     } else if (!space.is_orders() && space.size() <= 1000) {
@@ -131,7 +132,7 @@ std::string bar(double share) {
   const int eighths = static_cast<int>(std::lround(share * 8 * 24));
   std::string text;
   for (int i = 0; i < eighths / 8; ++i) text += "\u2588";
-  static const char* const kParts[] = {"", "\u258f", "\u258e", "\u258d",
+  static const char* const kParts[] = {"",       "\u258f", "\u258e", "\u258d",
                                        "\u258c", "\u258b", "\u258a", "\u2589"};
   return text + kParts[eighths % 8];
 }
@@ -147,8 +148,10 @@ std::string text_of(const BeliefInput& input, const Run& run) {
       std::size_t width = 0;
       for (const std::string& name : one.names) width = std::max(width, name.size());
       for (std::size_t v = 0; v < one.names.size(); ++v) {
-        text += fmt::format("  {} {:>{}}  {:.4f} {}{}\n", one.of, one.names[v], width,
-                            one.chances[v], bar(one.chances[v]), one.allowed[v] ? " <" : "");
+        const std::string drawn = bar(one.chances[v]);
+        text +=
+            fmt::format("  {} {:>{}}  {:.4f}{}{}{}\n", one.of, one.names[v], width, one.chances[v],
+                        drawn.empty() ? "" : " ", drawn, one.allowed[v] ? " <" : "");
       }
     }
     if (!row.predicted.empty()) {
@@ -164,9 +167,9 @@ std::string text_of(const BeliefInput& input, const Run& run) {
         if (n > 0 && i % n == 0)
           text += fmt::format("  {:>4} ", input.automaton.space().names().variable(i / n));
         if (n == 0) {
-          text += fmt::format("  {} {:.6f} {}\n",
-                              input.automaton.space().name(static_cast<StateId>(i)), row.belief[i],
-                              bar(row.belief[i]));
+          text +=
+              fmt::format("  {} {:.6f} {}\n", input.automaton.space().name(static_cast<StateId>(i)),
+                          row.belief[i], bar(row.belief[i]));
         } else {
           text += fmt::format(" {:.4f}{}", row.belief[i], (i + 1) % n == 0 ? "\n" : "");
         }
@@ -228,9 +231,9 @@ std::string csv_of(const BeliefInput& input, const Run& run) {
     for (const Predicted& one : row.predicted) {
       for (std::size_t v = 0; v < one.names.size(); ++v) {
         text += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", input.index, row.step,
-                            row.commands ? std::to_string(*row.commands) : "", one.of,
-                            one.names[v], one.chances[v], one.allowed[v] ? 1 : 0,
-                            row.report.survival, row.entropy, row.log_norm);
+                            row.commands ? std::to_string(*row.commands) : "", one.of, one.names[v],
+                            one.chances[v], one.allowed[v] ? 1 : 0, row.report.survival,
+                            row.entropy, row.log_norm);
       }
     }
   }
@@ -241,8 +244,8 @@ std::string csv_of(const BeliefInput& input, const Run& run) {
 Json smoothed_json(const BeliefInput& input) {
   const StateSpace& space = input.automaton.space();
   Json start = Json::object();
-  const double log_evidence = smooth(
-      input.automaton, input.word, [&](std::size_t t, const std::vector<double>& posterior) {
+  const double log_evidence =
+      smooth(input.automaton, input.word, [&](std::size_t t, const std::vector<double>& posterior) {
         if (t != 0) return;
         for (StateId q = 0; q < posterior.size(); ++q) {
           if (posterior[q] > 0) start[space.name(q)] = posterior[q];
@@ -265,8 +268,8 @@ std::string start_text(const Json& smoothed) {
   std::ranges::stable_sort(states, {}, [](const auto& entry) { return entry.first; });
   std::string text = "\nthe start, given all that was seen:\n";
   for (std::size_t i = 0; i < states.size() && i < 10; ++i)
-    text += fmt::format("  {}  {:.4f} {}\n", states[i].second, -states[i].first,
-                        bar(-states[i].first));
+    text +=
+        fmt::format("  {}  {:.4f} {}\n", states[i].second, -states[i].first, bar(-states[i].first));
   if (states.size() > 10) text += fmt::format("  and {} more\n", states.size() - 10);
   return text;
 }
@@ -330,7 +333,8 @@ void add_belief(CLI::App& app) {
       {"shellgame belief --group S3 --uncertainty branching --moves swaps --commands 6 --spacing 2",
        "shellgame belief --trace traces.jsonl --format csv --output beliefs.csv",
        "shellgame belief --example marginal-cycle --filter marginal --belief",
-       "shellgame belief --automaton weather.toml --sample-word 20 --filter linear --precision fp16",
+       "shellgame belief --automaton weather.toml --sample-word 20 --filter linear --precision "
+       "fp16",
        "shellgame belief --uncertainty unknown-start --group S4 --commands 6 --smooth --path",
        "shellgame belief examples"});
   command->callback([options, command] {
@@ -342,7 +346,8 @@ void add_belief(CLI::App& app) {
   add_words(command, "--precision", options->filter.precision, precision_names(),
             "every operation is rounded to it");
   add_format_flags(command, options->filter);
-  add_words(command, "--format", options->format, {"text", "json", "csv"}, "the form of the output");
+  add_words(command, "--format", options->format, {"text", "json", "csv"},
+            "the form of the output");
   command->add_option("--output", options->output, "a file, or - for standard output")
       ->type_name("PATH")
       ->capture_default_str();

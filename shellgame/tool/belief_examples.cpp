@@ -25,7 +25,9 @@ void print_examples(const std::string& format) {
       text += fmt::format("  {}\n    ours   {}\n", line.what, line.ours);
       if (!line.paper.empty()) {
         text += fmt::format("    paper  {}{}\n", line.paper,
-                            line.agrees ? "" : slip ? "   (differs)" : "   DIFFERS");
+                            line.agrees ? ""
+                            : slip      ? "   (differs)"
+                                        : "   DIFFERS");
       }
       if (!line.note.empty()) text += fmt::format("    note   {}\n", line.note);
       lines.push_back({{"what", line.what},
@@ -44,10 +46,10 @@ void print_examples(const std::string& format) {
 
 void add_belief_examples(CLI::App& belief) {
   auto format = std::make_shared<std::string>("text");
-  CLI::App* command = add_command(
-      belief, "examples",
-      "The paper's worked examples, our numbers beside its own, and its slips by name.",
-      {"shellgame belief examples"}, [format] { print_examples(*format); });
+  CLI::App* command =
+      add_command(belief, "examples",
+                  "The paper's worked examples, our numbers beside its own, and its slips by name.",
+                  {"shellgame belief examples"}, [format] { print_examples(*format); });
   add_words(command, "--format", *format, {"text", "json"}, "the form of the output");
 }
 

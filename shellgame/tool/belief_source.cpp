@@ -20,8 +20,8 @@ BeliefSource::BeliefSource(CLI::App* command) : given_(std::make_shared<Given>()
   const std::string group = "Source (a sample of the task unless one of the first three is given)";
   CLI::Option* trace =
       command->add_option("--trace", given_->trace, "a file of traces (text or JSON lines)");
-  CLI::Option* automaton = command->add_option(
-      "--automaton", given_->automaton, "an automaton in TOML; its word is what is said");
+  CLI::Option* automaton = command->add_option("--automaton", given_->automaton,
+                                               "an automaton in TOML; its word is what is said");
   CLI::Option* example = add_words(command, "--example", given_->example, example_names(),
                                    "a built-in automaton with its word");
   trace->type_name("FILE")->group(group);

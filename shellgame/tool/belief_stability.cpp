@@ -36,8 +36,8 @@ constexpr std::uint64_t kMostHalvings = 1'000'000;
 
 void run_halving(const StabilityCommand& command) {
   Json all = Json::array();
-  std::string text = "precision  flush  filter    cycles survived\n", csv =
-      "precision,flush_subnormals,filter,cycles_survived,vanished\n";
+  std::string text = "precision  flush  filter    cycles survived\n",
+              csv = "precision,flush_subnormals,filter,cycles_survived,vanished\n";
   const std::uint64_t most = command.cycles == 0 ? kMostHalvings : command.cycles;
   for (const std::string& filter :
        command.filters.empty() ? std::vector<std::string>{"linear"} : command.filters) {
@@ -70,8 +70,8 @@ void run_halving(const StabilityCommand& command) {
                                                        : text);
 }
 
-std::vector<FilterOptions> chosen_filters(const StabilityCommand& command,
-                                          const BeliefInput& input, std::uint64_t cycles) {
+std::vector<FilterOptions> chosen_filters(const StabilityCommand& command, const BeliefInput& input,
+                                          std::uint64_t cycles) {
   std::vector<std::string> names = command.filters;
   if (names.empty()) {
     names = {"linear", "gain", "exact", "log"};
@@ -89,7 +89,8 @@ std::vector<FilterOptions> chosen_filters(const StabilityCommand& command,
       options.sinkhorn_tolerance = 1e-9;
       options.sinkhorn_rounds = 1000;
       if (options.kind == FilterKind::kGain)
-        options.gains = fitted_gains(input.automaton, input.word, std::min<std::uint64_t>(cycles, 100));
+        options.gains =
+            fitted_gains(input.automaton, input.word, std::min<std::uint64_t>(cycles, 100));
       result.push_back(std::move(options));
     }
   }
@@ -107,18 +108,20 @@ Json or_null(const std::optional<Number>& number) {
 
 void run_stability(const StabilityCommand& command) {
   if (command.halving) return run_halving(command);
-  const auto inputs = command.source->read(command.words.hard_resets ? Prints::kWhole : Prints::kByVariable);
-  if (inputs.size() != 1) wrong_use("stability looks at one trace at a time, not {}", inputs.size());
+  const auto inputs =
+      command.source->read(command.words.hard_resets ? Prints::kWhole : Prints::kByVariable);
+  if (inputs.size() != 1)
+    wrong_use("stability looks at one trace at a time, not {}", inputs.size());
   const BeliefInput& input = inputs[0];
-  const std::uint64_t cycles = command.cycles > 0            ? command.cycles
+  const std::uint64_t cycles = command.cycles > 0       ? command.cycles
                                : input.commands.empty() ? 2000
                                                         : 1;
   StabilityOptions options;
   options.cycles = cycles;
   options.wrong_by = command.wrong_by;
   options.curve = command.curve;
-  const StabilityReport report = measure_stability(
-      input.automaton, input.word, chosen_filters(command, input, cycles), options);
+  const StabilityReport report = measure_stability(input.automaton, input.word,
+                                                   chosen_filters(command, input, cycles), options);
   const double symbols = static_cast<double>(input.word.size());
 
   std::string text = fmt::format(
@@ -189,7 +192,8 @@ void add_belief_stability(CLI::App& belief) {
       {"shellgame belief stability --halving --precision fp32 --format json",
        "shellgame belief stability --example joint-cycle",
        "shellgame belief stability --example replenished-cycle --every 30 --filter marginal",
-       "shellgame belief stability --group S4 --uncertainty branching --moves swaps --commands 2000 "
+       "shellgame belief stability --group S4 --uncertainty branching --moves swaps --commands "
+       "2000 "
        "--spacing 2 --reveals round-robin"},
       [options] { run_stability(*options); });
   command->add_flag("--halving", options->halving,
@@ -213,7 +217,8 @@ void add_belief_stability(CLI::App& belief) {
       ->capture_default_str();
   add_number(command, "--curve", options->curve, 0,
              "JSON: the log norms after so many first symbols");
-  add_words(command, "--format", options->format, {"text", "json", "csv"}, "the form of the output");
+  add_words(command, "--format", options->format, {"text", "json", "csv"},
+            "the form of the output");
   command->add_option("--output", options->output, "a file, or - for standard output")
       ->type_name("PATH")
       ->capture_default_str();

@@ -2,6 +2,7 @@
 // says so.
 #include <fmt/format.h>
 
+#include "shellgame/beliefs/predictions.h"
 #include "shellgame/sequences/formal_language.h"
 #include "shellgame/sequences/word_problem.h"
 #include "shellgame/tasks/task_keys.h"
@@ -60,6 +61,10 @@ std::uint64_t signature() {
       line.clear();
       maker.append_json(trace, line);
       hash.add(line);
+      // Nine digits: what rounding may change differs between machines.
+      for (const auto& belief : predictions(trace.program, trace.reveals)) {
+        for (double p : belief) hash.add(fmt::format("{:.9g} ", p));
+      }
       for (std::uint32_t id : tokenizer.encode(trace.text.view())) hash.add(fmt::format("{} ", id));
     }
   }
@@ -77,10 +82,11 @@ std::uint64_t signature() {
 }  // namespace
 
 void add_signature(CLI::App& app) {
-  add_command(app, "signature",
-              "Print one number that sums up seeded traces, lexemes and sequences: if it changes, "
-              "behaviour has changed.",
-              {"shellgame signature"}, [] { fmt::print("{:016x}\n", signature()); });
+  add_command(
+      app, "signature",
+      "Print one number that sums up seeded traces, beliefs, lexemes and sequences: if it changes, "
+      "behaviour has changed.",
+      {"shellgame signature"}, [] { fmt::print("{:016x}\n", signature()); });
 }
 
 }  // namespace shellgame

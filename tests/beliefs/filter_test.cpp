@@ -31,8 +31,8 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
 void expect_agreement(const Automaton& automaton, const std::vector<SymbolId>& word) {
   const auto reference = make_filter(automaton, {.kind = FilterKind::kRational});
   std::vector<std::unique_ptr<Filter>> filters;
-  for (FilterKind kind : {FilterKind::kExact, FilterKind::kLog, FilterKind::kLinear,
-                          FilterKind::kSparse})
+  for (FilterKind kind :
+       {FilterKind::kExact, FilterKind::kLog, FilterKind::kLinear, FilterKind::kSparse})
     filters.push_back(make_filter(automaton, {.kind = kind}));
   filters.push_back(make_exact_filter(automaton));
   for (SymbolId symbol : word) {
@@ -68,7 +68,8 @@ const char* const kTasks[] = {
     "reveal-forms = 'unequal,member,print'\n",
     "group = 'S5'\nuncertainty = 'branching,unknown-start'\ncommands = 6\nspacing = 2\n"
     "reveal-count = 2\nreveal-forms = 'equal,print'\n",
-    "group = 'A4'\nuncertainty = 'branching'\nmixtures = ['0.5 (1 2 3), 0.25 (1 2)(3 4), 0.25 ()']\n"
+    "group = 'A4'\nuncertainty = 'branching'\nmixtures = ['0.5 (1 2 3), 0.25 (1 2)(3 4), 0.25 "
+    "()']\n"
     "commands = 10\nspacing = 3\nfull-reveal-period = 5\n"};
 
 TEST(Filter, TracesOfEveryUncertaintyAgreeWithRationals) {
@@ -182,8 +183,8 @@ TEST(Filter, ImpossibleEvidenceNamesTheStepAndTheSymbol) {
 
 TEST(Filter, UnderflowIsToldFromImpossibility) {
   const AutomatonFile file = parse_automaton(kHalving, "halving.toml");
-  const auto linear = make_filter(
-      file.automaton, {.kind = FilterKind::kLinear, .precision = Precision::kFp16});
+  const auto linear =
+      make_filter(file.automaton, {.kind = FilterKind::kLinear, .precision = Precision::kFp16});
   for (int cycle = 1; cycle <= 25; ++cycle) linear->step(0);
   try {
     linear->step(0);
@@ -233,8 +234,7 @@ reset = "uniform"
 )",
                                              "reset.toml");
   const auto mask = make_filter(file.automaton, {.kind = FilterKind::kLinear});
-  const auto hard =
-      make_filter(file.automaton, {.kind = FilterKind::kLinear, .hard_resets = true});
+  const auto hard = make_filter(file.automaton, {.kind = FilterKind::kLinear, .hard_resets = true});
   for (int cycle = 1; cycle <= 50; ++cycle) {
     for (SymbolId symbol : {0u, 1u}) {
       mask->step(symbol);

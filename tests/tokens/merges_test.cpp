@@ -11,12 +11,12 @@ namespace {
 using Ids = std::vector<std::uint32_t>;
 
 Ids merged(const Merges& merges, const Ids& ids) {
-  std::vector<Symbol> symbols;
+  std::vector<MergeSymbol> symbols;
   for (std::size_t i = 0; i < ids.size(); ++i)
     symbols.push_back({ids[i], static_cast<std::uint32_t>(i)});
   merges.apply(symbols);
   Ids result;
-  for (const Symbol& symbol : symbols) result.push_back(symbol.id);
+  for (const MergeSymbol& symbol : symbols) result.push_back(symbol.id);
   return result;
 }
 
@@ -87,7 +87,7 @@ TEST(Merges, ShortAndLongPiecesFollowThePlainRule) {
 TEST(Merges, ASymbolBeginsWhereItsFirstPartBegins) {
   Merges merges(1);
   merges.add(1, 1, 0, 2);
-  std::vector<Symbol> symbols = {{3, 0}, {1, 4}, {1, 7}, {1, 9}};
+  std::vector<MergeSymbol> symbols = {{3, 0}, {1, 4}, {1, 7}, {1, 9}};
   merges.apply(symbols);
   ASSERT_EQ(symbols.size(), 3u);
   EXPECT_EQ(symbols[1].id, 2u);

@@ -1,10 +1,12 @@
-// Readable transcripts of seeded traces, compared byte for byte: text, lexemes, states and reveals,
-// line by line. SHELLGAME_REWRITE_GOLDEN=1 writes them anew, to be reviewed by eye.
+// Readable transcripts of seeded traces, compared byte for byte: text, lexemes, states, reveals and
+// the belief before each, line by line. SHELLGAME_REWRITE_GOLDEN=1 writes them anew, to be reviewed
+// by eye.
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
+#include "shellgame/beliefs/predictions.h"
 #include "shellgame/programs/parse.h"
 #include "shellgame/programs/render.h"
 #include "shellgame/replay/replay.h"
@@ -105,6 +107,7 @@ std::string transcript_of(const Transcript& transcript) {
   const LexemeTokenizer tokenizer;
   const Program& program = trace.program;
   const Names& names = program.names();
+  const auto beliefs = predictions(program, trace.reveals);
   std::uint64_t environment = 0;
   std::size_t tokens = 0, bytes = 0, commands = 0, reveal = 0;
   for (const Event& event : program.events()) {
@@ -126,6 +129,12 @@ std::string transcript_of(const Transcript& transcript) {
       const RevealMark& mark = trace.reveals[reveal];
       out += fmt::format("    reveals {} with {} at byte {}\n", names.variable(mark.variable),
                          names.value(mark.value).text, mark.offset);
+      out += "    believed before:";
+      for (std::size_t v = 0; v < names.size(); ++v) {
+        if (beliefs[reveal][v] > 0)
+          out += fmt::format(" {} {:.6g}", names.value(v).text, beliefs[reveal][v]);
+      }
+      out += '\n';
     }
   }
   return out;

@@ -1,38 +1,19 @@
 // The tool as a user meets it: exit codes, messages, files, documentation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
 
 #include <nlohmann/json.hpp>
 
 #include "shellgame/system/files.h"
+#include "tests/tool/run_tool.h"
 
 namespace shellgame {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-struct Result {
-  int code;
-  std::string output;  // standard output and error together
-};
-
-Result run(const std::string& arguments) {
-  std::FILE* pipe = ::popen((SHELLGAME_TOOL " " + arguments + " 2>&1 < /dev/null").c_str(), "r");
-  Result result{-1, ""};
-  std::array<char, 4096> buffer;
-  std::size_t got = 0;
-  while ((got = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0)
-    result.output.append(buffer.data(), got);
-  const int status = ::pclose(pipe);
-  result.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return result;
-}
 
 class Tool : public ::testing::Test {
  protected:

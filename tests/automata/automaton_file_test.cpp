@@ -1,0 +1,100 @@
+#include "shellgame/automata/automaton_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "shellgame/system/error.h"
+
+namespace shellgame {
+namespace {
+
+using ::testing::HasSubstr;
+
+void expect_error(const std::string& toml, const std::string& part) {
+  try {
+    parse_automaton(toml, "file.toml");
+    ADD_FAILURE() << "accepted: " << toml;
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr(part));
+    EXPECT_THAT(error.what(), HasSubstr("file.toml"));
+  }
+}
+
+const std::string kTwo = "states = ['rain', 'sun']\nstart = 'sun'\n";
+
+TEST(AutomatonFile, ErrorsNameSymbolAndState) {
+  expect_error(kTwo + "[symbol.day]\nnext = { rain = 'sun', sun = { rain = 0.5, sun = 0.4 } }\n",
+               "symbol 'day', state 'sun': the column must sum to 1, not 0.9");
+  expect_error(kTwo + "[symbol.day]\nnext = { rain = 'sun' }\n",
+               "symbol 'day', state 'sun': the column must sum to 1, and next does not name");
+  expect_error(kTwo + "[symbol.day]\nnext = { rain = 'sum', sun = 'sun' }\n",
+               "must name a state, not 'sum'; is 'sun' meant?");
+  expect_error(kTwo + "[symbol.day]\nreveal = ['snow']\n",
+               "symbol 'day': the reveal must name a state, not 'snow'");
+  expect_error(kTwo + "[symbol.day]\nreveal = ['sun']\npolicy = { rain = 1 }\n",
+               "symbol 'day', state 'rain': the policy must be 0");
+  expect_error(kTwo + "[symbol.day]\nreveal = ['sun']\npolicy = { sun = 0.5 }\n",
+               "state 'rain': the policies of all symbols must sum to 1, not 0");
+  expect_error(kTwo + "[symbol.day]\nrevael = ['sun']\n",
+               "symbol 'day' has no key 'revael'; is 'reveal' meant?");
+  expect_error(kTwo + "word = ['dya']\n[symbol.day]\nreveal = ['sun']\n",
+               "not 'dya'; is 'day' meant?");
+  expect_error("states = ['a', 'a']\nstart = 'a'\n[symbol.x]\n", "'a' is there twice");
+  expect_error(kTwo + "[symbol.day]\nlikelihood = { sun = -0.5 }\n",
+               "symbol 'day', state 'sun': the likelihood must be at least 0, not -0.5");
+  expect_error(kTwo + "[symbol.day]\nnext = { rain = 'sun', sun = { sun = '1/0' } }\n",
+               "a fraction such as 1/3, not '1/0'");
+  expect_error("variables = 3\nstart = [1, 2, 3]\n[symbol.x]\nshuffle = '0.5 (1 2), 0.4 ()'\n",
+               "symbol 'x': the weights of a shuffle must sum to 1, not 0.9");
+  expect_error("variables = 3\nstart = [1, 2, 2]\n[symbol.x]\nshuffle = '(1 2)'\n",
+               "the start must give each variable and each value once");
+  expect_error("variables = 3\nstart = [1, 2, 3]\n[symbol.x]\nreveal = { d = 1 }\n",
+               "symbol 'x': the reveal must name a variable, not 'd'");
+}
+
+TEST(AutomatonFile, WritingAndReadingGivesTheSame) {
+  const AutomatonFile file = parse_automaton(R"toml(
+variables = ["a", "b", "c"]
+start = { "[2,1,3]" = "1/3", "[1,2,3]" = "2/3" }
+word = ["mix", "see"]
+[symbol.mix]
+shuffle = "1/3 (1 2 3), 2/3 ()"
+acts = "values"
+[symbol.see]
+reveal = { a = [1, 2] }
+[symbol.reset]
+reset = "uniform"
+)toml",
+                                             "file.toml");
+  const std::string text = write_automaton(file.automaton, file.word);
+  const AutomatonFile again = parse_automaton(text, "again.toml");
+  EXPECT_EQ(write_automaton(again.automaton, again.word), text);
+  EXPECT_EQ(again.word, file.word);
+  for (SymbolId s = 0; s < 3; ++s) {
+    for (StateId q = 0; q < 6; ++q) {
+      const StateSpace& space = file.automaton.space();
+      EXPECT_EQ(successors(space, file.automaton.symbol(s), q),
+                successors(space, again.automaton.symbol(s), q));
+      EXPECT_EQ(allows(space, file.automaton.symbol(s), q),
+                allows(space, again.automaton.symbol(s), q));
+    }
+  }
+}
+
+TEST(AutomatonFile, SpecialCasesAreKnownByName) {
+  const auto kind = [](const std::string& toml) {
+    return parse_automaton(toml, "file.toml").automaton.kind();
+  };
+  EXPECT_THAT(kind(kTwo + "[symbol.x]\nnext = { rain = 'sun', sun = 'rain' }\n"),
+              HasSubstr("a DFA"));
+  EXPECT_THAT(kind(kTwo + "[symbol.x]\nnext = { rain = 'sun', sun = { sun = 0.5, rain = 0.5 } }\n"),
+              HasSubstr("a weighted automaton"));
+  EXPECT_THAT(kind("states = ['a', 'b']\nstart = 'uniform'\n[symbol.x]\nlikelihood = { a = 0.5, b "
+                   "= 0.25 }\n"),
+              HasSubstr("soft observations"));
+  EXPECT_THAT(kind("states = ['a', 'b']\nstart = 'uniform'\n[symbol.x]\nreveal = ['a']\n"),
+              HasSubstr("a PFSA-SR"));
+}
+
+}  // namespace
+}  // namespace shellgame
