@@ -274,7 +274,12 @@ void bench_belief(const BeliefOptions& options) {
   for (int n = kSmallest; n <= options.largest; ++n)
     groups.push_back(n <= kMostInDouble ? bench_group<double>(options, n)
                                         : bench_group<float>(options, n));
-  const Json report = {{"bench", "belief"}, {"cores", default_thread_count()}, {"groups", groups}};
+  const Json filters = bench_filters(options.rounds, options.largest);
+  const Json report = {{"bench", "belief"},
+                       {"cores", default_thread_count()},
+                       {"groups", groups},
+                       {"filters", filters},
+                       {"memory_high_water_bytes", memory_high_water()}};
   write_file(options.output, report.dump(2) + "\n");
   if (!options.csv.empty()) write_file(options.csv, to_csv(groups));
 }
