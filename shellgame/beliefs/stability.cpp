@@ -97,6 +97,7 @@ StabilityReport measure_stability(const Automaton& automaton, const std::vector<
       if (marginal) marginal->step(symbol);
       if (marginal && report.steps % stride == 0) {
         decay.push_back(marginal->log_norm());
+        report.marginal_least = std::min(report.marginal_least, decay.back());
         if (!(decay.back() > -600)) marginal.reset();  // near the end of what a double holds
       }
       if (report.log_norms.size() < options.curve) {
@@ -120,7 +121,9 @@ StabilityReport measure_stability(const Automaton& automaton, const std::vector<
                             : report.joint_rate;
     const bool linear =
         result.filter.kind == FilterKind::kLinear || result.filter.kind == FilterKind::kMarginal;
-    if (linear && rate < -1e-9 && !result.filter.hard_resets) {
+    // A rate that has not led far below is noise.
+    const bool decays = rate * static_cast<double>(report.steps) < -10;
+    if (linear && decays && !result.filter.hard_resets) {
       result.predicted_step =
           std::log(smallest_positive(result.filter.precision, result.filter.flush)) / rate;
     }

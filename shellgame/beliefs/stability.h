@@ -36,6 +36,7 @@ struct StabilityReport {
   // smallest row or column sum.
   double joint_rate = 0, least_survival = 1;
   std::optional<double> marginal_rate;  // order spaces
+  double marginal_least = 0;            // the lowest log of a row or column sum on the way
   std::vector<Survival> filters;
   std::vector<double> log_norms, marginal_log_norms;  // as many as `curve`
 };

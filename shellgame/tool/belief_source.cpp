@@ -88,6 +88,11 @@ std::vector<BeliefInput> BeliefSource::read(Prints prints) const {
   return all;
 }
 
+BeliefInput BeliefSource::next_sample(Prints prints) const {
+  const std::uint64_t index = given_->first_index + 1;
+  return input_of(Sampler(given_->task->resolve()).sample(given_->seed, index), index, prints);
+}
+
 Automaton BeliefSource::whole() const {
   if (is_task()) return automaton_of(Sampler(given_->task->resolve()));
   return read(Prints::kWhole).at(0).automaton;

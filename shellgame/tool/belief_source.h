@@ -25,6 +25,8 @@ class BeliefSource {
   explicit BeliefSource(CLI::App* command);
   std::vector<BeliefInput> read(Prints prints) const;
   bool is_task() const;
+  // The task's sample after the first one that read() gives.
+  BeliefInput next_sample(Prints prints) const;
   // The automaton of the whole task, or of the given file or trace.
   Automaton whole() const;
 

@@ -70,6 +70,22 @@ void run_halving(const StabilityCommand& command) {
                                                        : text);
 }
 
+// Gains of the cycle itself; for a trace those of the task's next sample, which are not made to
+// measure.
+std::vector<double> gains_for(const StabilityCommand& command, const BeliefInput& input,
+                              std::uint64_t cycles) {
+  if (!command.source->is_task())
+    return fitted_gains(input.automaton, input.word, std::min<std::uint64_t>(cycles, 100));
+  const BeliefInput other = command.source->next_sample(Prints::kByVariable);
+  const std::vector<double> theirs = fitted_gains(other.automaton, other.word, 1);
+  std::vector<double> gains;
+  for (const Symbol& symbol : input.automaton.symbols()) {
+    const auto found = other.automaton.find_symbol(symbol.name);
+    gains.push_back(found ? theirs[*found] : 1);
+  }
+  return gains;
+}
+
 std::vector<FilterOptions> chosen_filters(const StabilityCommand& command, const BeliefInput& input,
                                           std::uint64_t cycles) {
   std::vector<std::string> names = command.filters;
@@ -89,8 +105,7 @@ std::vector<FilterOptions> chosen_filters(const StabilityCommand& command, const
       options.sinkhorn_tolerance = 1e-9;
       options.sinkhorn_rounds = 1000;
       if (options.kind == FilterKind::kGain)
-        options.gains =
-            fitted_gains(input.automaton, input.word, std::min<std::uint64_t>(cycles, 100));
+        options.gains = gains_for(command, input, cycles);
       result.push_back(std::move(options));
     }
   }
@@ -124,15 +139,18 @@ void run_stability(const StabilityCommand& command) {
                                                    chosen_filters(command, input, cycles), options);
   const double symbols = static_cast<double>(input.word.size());
 
+  const auto a_cycle = [&](double rate) {
+    return cycles == 1 ? "" : fmt::format(", factor {:.6g} a cycle", std::exp(rate * symbols));
+  };
   std::string text = fmt::format(
-      "{} symbols, {} times\n"
-      "joint decay    {:.6f} nats a symbol (top Lyapunov exponent), factor {:.6g} a cycle, least "
-      "survival {:.4g}\n",
-      input.word.size(), cycles, report.joint_rate, std::exp(report.joint_rate * symbols),
-      report.least_survival);
+      "{} symbols, {}\n"
+      "joint decay    {:.6f} nats a symbol (top Lyapunov exponent){}, least survival {:.4g}\n",
+      input.word.size(), cycles == 1 ? "once" : fmt::format("{} times", cycles), report.joint_rate,
+      a_cycle(report.joint_rate), report.least_survival);
   if (report.marginal_rate) {
-    text += fmt::format("marginal decay {:.6f} nats a symbol, factor {:.6g} a cycle\n",
-                        *report.marginal_rate, std::exp(*report.marginal_rate * symbols));
+    text += fmt::format("marginal decay {:.6f} nats a symbol{}, lowest row or column sum {:.3g}\n",
+                        *report.marginal_rate, a_cycle(*report.marginal_rate),
+                        std::exp(report.marginal_least));
   }
   text += fmt::format(
       "\nfilter    precision  flush  predicted  vanished  overflow  wrong by {:<6}  worst\n",
@@ -170,6 +188,7 @@ void run_stability(const StabilityCommand& command) {
                  {"filters", filters}};
     if (report.marginal_rate) {
       json["marginal_nats_per_symbol"] = *report.marginal_rate;
+      json["marginal_lowest_log_sum"] = report.marginal_least;
       json["marginal_factor_per_cycle"] = std::exp(*report.marginal_rate * symbols);
     }
     if (command.curve > 0) {
