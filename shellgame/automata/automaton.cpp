@@ -297,17 +297,15 @@ std::string Automaton::kind() const {
                ? "a DFA: deterministic, without reveals (a linear recurrence tracks it)"
                : "a weighted automaton: probabilistic, without reveals (its update is linear)";
   if (is_deterministic()) return "deterministic with reveals, which tell nothing new";
+  const bool full = std::ranges::all_of(symbols_, [](const Symbol& symbol) {
+    const auto* set = std::get_if<StateSet>(&symbol.reveal);
+    return symbol.is_transition_only() || (set != nullptr && set->states.size() == 1);
+  });
+  if (full && !has_policy_)
+    return "full reveals: each shows the whole state (a hard reset keeps a linear recurrence)";
   if (has_policy_) return "a PFSA-SR with a policy: reveals are weighted by pi(symbol | state)";
   return soft ? "soft observations, as in an IO-HMM or a POMDP"
               : "a PFSA-SR: probabilistic, with state reveals";
-}
-
-Rational Automaton::chance(SymbolId symbol, StateId state) const {
-  if (has_policy_) return symbols_[symbol].policy[state];
-  if (!allows(space_, symbols_[symbol], state)) return 0;
-  const auto allowed = std::ranges::count_if(
-      symbols_, [&](const Symbol& other) { return allows(space_, other, state); });
-  return Rational(1, static_cast<unsigned long>(allowed));
 }
 
 bool Automaton::is_blind() const {

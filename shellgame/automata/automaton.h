@@ -126,10 +126,9 @@ class Automaton {
   bool has_reveals() const;       // false and deterministic: a DFA; false: a WFA
   std::string kind() const;       // one sentence of the above, for people
 
-  // pi(symbol | state): the policy if there is one, else the same chance for all symbols that the
-  // state allows. is_blind() tells whether that gives each symbol one chance in all states that it
-  // allows, so that the paper's update is Bayes'.
-  Rational chance(SymbolId symbol, StateId state) const;
+  // Whether each symbol has one chance in all states that it allows, so that the paper's update is
+  // Bayes': by the policy, or, where there is none, if the environment says each symbol that the
+  // state allows with the same chance.
   bool is_blind() const;
 
  private:

@@ -1,6 +1,6 @@
 // Drawing words of an automaton under the consistency constraint: the environment sees the state
-// and says a symbol that allows it, by the policy if there is one, else each with the same chance
-// (Automaton::chance). Only where that choice is blind (Automaton::is_blind) is the paper's belief,
+// and says a symbol that allows it, by the policy if there is one, else each with the same chance.
+// Only where that choice is blind (Automaton::is_blind) is the paper's belief,
 // which knows no policy, the Bayes belief of these words.
 #pragma once
 

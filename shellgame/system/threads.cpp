@@ -17,6 +17,14 @@
 namespace shellgame {
 namespace {
 
+// Whether this thread is at work for a parallel_for: another one from there runs on it alone.
+struct Inside {
+  Inside() { here = true; }
+  ~Inside() { here = false; }
+  static thread_local bool here;
+};
+thread_local bool Inside::here = false;
+
 class Pool {
  public:
   explicit Pool(int count) {
@@ -77,6 +85,7 @@ class Pool {
   }
 
   void take_items() {
+    const Inside inside;
     for (std::size_t i = next_++; i < count_; i = next_++) {
       try {
         (*work_)(i);
@@ -128,7 +137,7 @@ int thread_count() { return chosen_count > 0 ? chosen_count : default_thread_cou
 void parallel_for(std::size_t count, const std::function<void(std::size_t)>& work) {
   if (count == 0) return;
   if (chosen_count == 0) chosen_count = default_thread_count();
-  if (chosen_count == 1 || count == 1) {
+  if (chosen_count == 1 || count == 1 || Inside::here) {
     for (std::size_t i = 0; i < count; ++i) work(i);
     return;
   }

@@ -15,7 +15,8 @@ void set_thread_count(int count);
 int thread_count();
 
 // Calls work(i) for every i in [0, count), on all threads, in no fixed order. Returns when all are
-// done. The first exception (of the smallest i that threw) is thrown again here. Not to be nested.
+// done. The first exception (of the smallest i that threw) is thrown again here. Called from within
+// work, it does all on that thread.
 void parallel_for(std::size_t count, const std::function<void(std::size_t)>& work);
 
 }  // namespace shellgame

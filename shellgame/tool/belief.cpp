@@ -24,7 +24,7 @@ struct BeliefCommand {
   std::optional<BeliefSource> source;
   FilterWords filter;
   std::string format = "text", output = "-";
-  bool belief = false, smooth = false, path = false, print_automaton = false;
+  bool belief = false, smooth = false, path = false, next = false, print_automaton = false;
 };
 
 // One distribution that was held before a reveal: of a variable, or of the states.
@@ -88,6 +88,19 @@ class Run {
       if (evidence || keep_beliefs_) rows.push_back(std::move(row));
     }
     return true;
+  }
+
+  // What may be said after the last symbol: how likely each reveal is to hold, and each symbol to
+  // be said (by the policy, or each that the state allows with the same chance).
+  Json next_symbols() const {
+    const std::vector<double> said = symbol_chances(input_.automaton, filter_->belief());
+    Json result = Json::array();
+    for (SymbolId s = 0; s < said.size(); ++s) {
+      result.push_back({{"symbol", one_line(input_.automaton.symbol(s).name)},
+                        {"holds", filter_->chance(s)},
+                        {"said", said[s]}});
+    }
+    return result;
   }
 
   std::vector<Row> rows;
@@ -297,6 +310,16 @@ void run_belief(const BeliefCommand& command) {
       if (command.format == "text") text += start_text(smoothed);
       if (command.format == "json") json["smoothed"] = smoothed;
     }
+    if (command.next && stopped.empty()) {
+      const Json next = run.next_symbols();
+      if (command.format == "text") {
+        text += "\nnext (its reveal holds; it is said):\n";
+        for (const Json& one : next)
+          text += fmt::format("  {:.4f}  {:.4f}  {}\n", one["holds"].get<double>(),
+                              one["said"].get<double>(), one["symbol"].get<std::string>());
+      }
+      if (command.format == "json") json["next"] = next;
+    }
     if (command.path && stopped.empty()) {
       const Json path = path_json(input);
       if (command.format == "text") {
@@ -356,6 +379,7 @@ void add_belief(CLI::App& app) {
   command->add_flag("--smooth", options->smooth,
                     "also the start given all evidence (forward-backward)");
   command->add_flag("--path", options->path, "also the most likely path of states");
+  command->add_flag("--next", options->next, "also the chance of each symbol after the last one");
   command->add_flag("--print-automaton", options->print_automaton,
                     "print the automaton as TOML and stop (of a task: its whole alphabet)");
   options->source.emplace(command);

@@ -104,8 +104,7 @@ std::vector<FilterOptions> chosen_filters(const StabilityCommand& command, const
       // Some entries may have to vanish in the decoder: it need not be exact to the last bit here.
       options.sinkhorn_tolerance = 1e-9;
       options.sinkhorn_rounds = 1000;
-      if (options.kind == FilterKind::kGain)
-        options.gains = gains_for(command, input, cycles);
+      if (options.kind == FilterKind::kGain) options.gains = gains_for(command, input, cycles);
       result.push_back(std::move(options));
     }
   }

@@ -48,7 +48,7 @@ void add_python(CLI::App* command, Options& options) {
       ->capture_default_str();
 }
 
-void add_bench_belief(CLI::App& bench);        // in bench_belief.cpp
+void add_bench_belief(CLI::App& bench);       // in bench_belief.cpp
 Json bench_filters(int rounds, int largest);  // in bench_filters.cpp
 
 }  // namespace shellgame

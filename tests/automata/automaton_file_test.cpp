@@ -93,7 +93,10 @@ TEST(AutomatonFile, SpecialCasesAreKnownByName) {
                    "= 0.25 }\n"),
               HasSubstr("soft observations"));
   EXPECT_THAT(kind("states = ['a', 'b']\nstart = 'uniform'\n[symbol.x]\nreveal = ['a']\n"),
-              HasSubstr("a PFSA-SR"));
+              HasSubstr("full reveals"));
+  EXPECT_THAT(
+      kind("states = ['a', 'b', 'c']\nstart = 'uniform'\n[symbol.x]\nreveal = ['a', 'c']\n"),
+      HasSubstr("a PFSA-SR"));
 }
 
 }  // namespace

@@ -80,6 +80,19 @@ TEST_F(ParallelFor, UsesAllThreadsAtOnce) {
   }
 }
 
+TEST_F(ParallelFor, MayBeCalledFromWithin) {
+  set_thread_count(4);
+  std::vector<std::atomic<int>> calls(64 * 32);
+  parallel_for(64, [&](std::size_t i) {
+    const auto outer = std::this_thread::get_id();
+    parallel_for(32, [&](std::size_t j) {
+      EXPECT_EQ(std::this_thread::get_id(), outer);
+      ++calls[i * 32 + j];
+    });
+  });
+  for (const std::atomic<int>& count : calls) EXPECT_EQ(count, 1);
+}
+
 TEST_F(ParallelFor, RefusesLessThanOneThread) {
   EXPECT_THROW(set_thread_count(0), UsageError);
   EXPECT_THROW(set_thread_count(-1), UsageError);

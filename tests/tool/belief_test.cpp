@@ -40,6 +40,16 @@ TEST(BeliefTool, TracesCarryTheBayesOptimalLabel) {
   EXPECT_EQ(run("trace --with-beliefs").code, 2);
 }
 
+// Beliefs of 7 variables use threads themselves, inside those that make the traces.
+TEST(BeliefTool, LabelsDoNotDependOnThreads) {
+  const std::string command =
+      "trace --group S7 --uncertainty branching --commands 12 --spacing 3 --count 40 "
+      "--format jsonl --with-beliefs --threads ";
+  const std::string one = run(command + "1").output;
+  EXPECT_EQ(one, run(command + "2").output);
+  EXPECT_EQ(one, run(command + "3").output);
+}
+
 TEST(BeliefTool, EveryFormOfABeliefSaysTheSame) {
   const std::string task =
       "belief --group S3 --uncertainty branching --moves swaps --commands 6 --spacing 2 ";
@@ -68,6 +78,15 @@ TEST(BeliefTool, AnUnknownStartIsFoundByLaterOutputs) {
   EXPECT_EQ(json["traces"][0]["smoothed"]["start"].size(), 1u);
   EXPECT_EQ(json["traces"][0]["most_likely_path"]["states"][0],
             json["traces"][0]["smoothed"]["start"].begin().key());
+}
+
+TEST(BeliefTool, NextSymbolsHaveTheirExactChances) {
+  const auto json =
+      nlohmann::json::parse(run("belief --example monty-hall --next --format json").output);
+  const auto& next = json["traces"][0]["next"];
+  EXPECT_NEAR(next[0]["said"].get<double>(), 1.0 / 6, 1e-12);  // 'open 2', after 'open 3'
+  EXPECT_NEAR(next[1]["said"].get<double>(), 5.0 / 6, 1e-12);
+  EXPECT_NEAR(next[1]["holds"].get<double>(), 5.0 / 6, 1e-12);
 }
 
 TEST(BeliefTool, WrongInputIsOneSentence) {
