@@ -56,6 +56,8 @@ void add_parse(CLI::App& app);
 void add_tokens(CLI::App& app);
 void add_sequence(CLI::App& app);
 void add_group(CLI::App& app);
+void add_belief_adversary(CLI::App& belief);
+void add_belief_check(CLI::App& belief);
 void add_bench(CLI::App& app);
 void add_signature(CLI::App& app);
 void add_quickstart(CLI::App& app);

@@ -71,6 +71,10 @@ int run(int argc, char** argv) {
   add_tokens(app);
   add_sequence(app);
   add_group(app);
+  CLI::App* belief = add_command(app, "belief", "Beliefs, and where they break.", {});
+  belief->require_subcommand(1);
+  add_belief_adversary(*belief);
+  add_belief_check(*belief);
   add_bench(app);
   add_signature(app);
   add_completion(app);
