@@ -153,7 +153,7 @@ class Speaker {
   Relabelling back_;  // from the graph's names to the automaton's
 };
 
-constexpr std::size_t kMostRounds = 1000;
+constexpr std::size_t kMostRounds = 1000, kMostCycles = 2000;
 
 // Fills before, cycle and rounds: the cycle is gone round until its names come back too.
 void spell_out(const AttackGame& game, const Search& search, std::vector<std::uint32_t> cycle,
@@ -199,12 +199,18 @@ Attack find_attack(const Automaton& automaton, const AdversaryOptions& options) 
     const bool counts = options.pace == Pace::kSymbol || game.actions()[edge.action].is_mixing();
     edges.push_back({edge.from, edge.to, edge.log_factor, counts ? 1.0 : 0.0});
   }
-  const std::vector<std::uint32_t> cycle = fastest_cycle(search.nodes().size(), edges);
-  if (cycle.empty())
+  const auto cycles = fastest_cycles(search.nodes().size(), edges, kMostCycles);
+  if (cycles.empty())
     fail("no word within {} symbols of the start shrinks the {} representation for ever",
          options.depth, to_string(options.representation));
+  // Of equally fast ones, the word that is shortest under the automaton's own names.
   Attack attack;
-  spell_out(game, search, cycle, attack);
+  for (const auto& cycle : cycles) {
+    Attack candidate;
+    spell_out(game, search, cycle, candidate);
+    const auto length = [](const Attack& a) { return std::pair(a.cycle.size(), a.before.size()); };
+    if (attack.cycle.empty() || length(candidate) < length(attack)) attack = std::move(candidate);
+  }
   for (SymbolId symbol : attack.cycle) attack.mixings += !automaton.symbol(symbol).is_reveal_only();
   attack.situations = search.nodes().size();
   attack.symmetries = game.symmetries();

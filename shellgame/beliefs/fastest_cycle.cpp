@@ -40,10 +40,12 @@ std::vector<std::uint32_t> cycle_of_parents(const std::vector<std::uint32_t>& pa
   return best;
 }
 
-// A cycle whose sum of cost - r time is negative, or nothing.
+// A cycle whose sum of cost - r time is negative, or nothing; then `distance` is where no edge can
+// shorten a path any more.
 std::vector<std::uint32_t> better_than(double r, std::size_t nodes,
-                                       const std::vector<TimedEdge>& edges) {
-  std::vector<double> distance(nodes);
+                                       const std::vector<TimedEdge>& edges,
+                                       std::vector<double>& distance) {
+  distance.assign(nodes, 0);
   std::vector<std::uint32_t> parent(nodes, kNone);
   for (std::size_t round = 0; round <= nodes; ++round) {
     bool changed = false;
@@ -63,16 +65,71 @@ std::vector<std::uint32_t> better_than(double r, std::size_t nodes,
   return {};
 }
 
+// All cycles of one length within the edges that cost nothing at the best ratio, each from its
+// smallest node.
+class ShortCycles {
+ public:
+  using Cycles = std::vector<std::vector<std::uint32_t>>;
+  ShortCycles(std::vector<std::vector<std::uint32_t>> tight, const std::vector<TimedEdge>& edges,
+              std::size_t most)
+      : tight_(std::move(tight)), edges_(edges), most_(most) {}
+
+  Cycles of_length(std::size_t length) {
+    for (std::uint32_t start = 0; start < tight_.size(); ++start) walk(start, start, length);
+    return std::move(found_);
+  }
+
+ private:
+  void walk(std::uint32_t start, std::uint32_t at, std::size_t left) {
+    for (std::uint32_t e : tight_[at]) {
+      if (found_.size() >= most_ || ++steps_ > kMostSteps) return;
+      const std::uint32_t to = edges_[e].to;
+      if (left == 1 ? to != start : to <= start) continue;
+      path_.push_back(e);
+      if (left > 1) {
+        walk(start, to, left - 1);
+      } else if (ratio(path_, edges_) < 0) {
+        found_.push_back(path_);
+      }
+      path_.pop_back();
+    }
+  }
+
+  static constexpr std::size_t kMostSteps = 20'000'000;
+  std::vector<std::vector<std::uint32_t>> tight_;  // of each node
+  const std::vector<TimedEdge>& edges_;
+  std::size_t most_, steps_ = 0;
+  std::vector<std::uint32_t> path_;
+  Cycles found_;
+};
+
 }  // namespace
 
-std::vector<std::uint32_t> fastest_cycle(std::size_t nodes, const std::vector<TimedEdge>& edges) {
+std::vector<std::vector<std::uint32_t>> fastest_cycles(std::size_t nodes,
+                                                       const std::vector<TimedEdge>& edges,
+                                                       std::size_t most) {
   std::vector<std::uint32_t> best;
-  for (double r = 0;;) {
-    std::vector<std::uint32_t> cycle = better_than(r, nodes, edges);
-    if (cycle.empty() || !(ratio(cycle, edges) < r - kSlack)) return best;
+  std::vector<double> distance;
+  double r = 0;
+  for (;;) {
+    std::vector<std::uint32_t> cycle = better_than(r, nodes, edges, distance);
+    if (cycle.empty() || !(ratio(cycle, edges) < r - kSlack)) break;
     r = ratio(cycle, edges);
     best = std::move(cycle);
   }
+  if (best.empty()) return {};
+  std::vector<std::vector<std::uint32_t>> tight(nodes);
+  for (std::uint32_t e = 0; e < edges.size(); ++e) {
+    const TimedEdge& edge = edges[e];
+    const double slack = distance[edge.from] + edge.cost - r * edge.time - distance[edge.to];
+    if (slack < 1e-9) tight[edge.from].push_back(e);
+  }
+  for (std::size_t length = 1; length < best.size(); ++length) {
+    auto found = ShortCycles(tight, edges, most).of_length(length);
+    std::erase_if(found, [&](const auto& cycle) { return ratio(cycle, edges) > r + 1e-9; });
+    if (!found.empty()) return found;
+  }
+  return {best};
 }
 
 }  // namespace shellgame

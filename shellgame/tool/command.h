@@ -58,6 +58,7 @@ void add_sequence(CLI::App& app);
 void add_group(CLI::App& app);
 void add_belief_adversary(CLI::App& belief);
 void add_belief_check(CLI::App& belief);
+void add_belief_marginal_error(CLI::App& belief);
 void add_bench(CLI::App& app);
 void add_signature(CLI::App& app);
 void add_quickstart(CLI::App& app);

@@ -75,6 +75,7 @@ int run(int argc, char** argv) {
   belief->require_subcommand(1);
   add_belief_adversary(*belief);
   add_belief_check(*belief);
+  add_belief_marginal_error(*belief);
   add_bench(app);
   add_signature(app);
   add_completion(app);
