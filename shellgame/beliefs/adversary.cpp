@@ -41,7 +41,8 @@ class Search {
     std::vector<std::uint32_t> layer;
     for (Situation start : game.starts()) {
       game.canonicalise(start);
-      if (add(game.key(start), {std::move(start), kRoot, 0, 0}))
+      const std::string key = game.key(start);
+      if (add(key, {std::move(start), kRoot, 0, 0}))
         layer.push_back(static_cast<std::uint32_t>(nodes_.size() - 1));
     }
     for (std::size_t depth = 1; depth <= options.depth + 1 && !layer.empty(); ++depth)
@@ -203,12 +204,15 @@ Attack find_attack(const Automaton& automaton, const AdversaryOptions& options) 
   if (cycles.empty())
     fail("no word within {} symbols of the start shrinks the {} representation for ever",
          options.depth, to_string(options.representation));
-  // Of equally fast ones, the word that is shortest under the automaton's own names.
+  // Of equally fast ones, the one that is shortest (with what leads there) under the automaton's
+  // own names.
   Attack attack;
   for (const auto& cycle : cycles) {
     Attack candidate;
     spell_out(game, search, cycle, candidate);
-    const auto length = [](const Attack& a) { return std::pair(a.cycle.size(), a.before.size()); };
+    const auto length = [](const Attack& a) {
+      return std::pair(a.before.size() + a.cycle.size(), a.before.size());
+    };
     if (attack.cycle.empty() || length(candidate) < length(attack)) attack = std::move(candidate);
   }
   for (SymbolId symbol : attack.cycle) attack.mixings += !automaton.symbol(symbol).is_reveal_only();
