@@ -38,9 +38,9 @@ Rational parse_rational(std::string_view text) {
   if (const std::size_t slash = rest.find('/'); slash != std::string_view::npos) {
     const std::string_view above = rest.substr(0, slash), below = rest.substr(slash + 1);
     if (!all_digits(above) || !all_digits(below)) not_a_number(text);
-    const mpz_class denominator{std::string(below)};
+    const mpz_class denominator(std::string(below), 10);
     if (denominator == 0) not_a_number(text);
-    number = Rational(mpz_class(std::string(above)), denominator);
+    number = Rational(mpz_class(std::string(above), 10), denominator);
   } else {
     long exponent = 0;
     if (const std::size_t e = rest.find_first_of("eE"); e != std::string_view::npos) {
@@ -57,7 +57,7 @@ Rational parse_rational(std::string_view text) {
       digits.erase(point, 1);
     }
     if (!all_digits(digits) || std::abs(exponent) > kMostExponent) not_a_number(text);
-    const mpz_class whole(digits);
+    const mpz_class whole(digits, 10);  // base 10 whatever it begins with
     number = exponent < 0 ? Rational(whole, power_of_ten(-exponent))
                           : Rational(mpz_class(whole * power_of_ten(exponent)));
   }

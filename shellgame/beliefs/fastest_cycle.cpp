@@ -124,7 +124,7 @@ std::vector<std::vector<std::uint32_t>> fastest_cycles(std::size_t nodes,
     const double slack = distance[edge.from] + edge.cost - r * edge.time - distance[edge.to];
     if (slack < 1e-9) tight[edge.from].push_back(e);
   }
-  for (std::size_t length = 1; length < best.size(); ++length) {
+  for (std::size_t length = 1; length <= best.size(); ++length) {
     auto found = ShortCycles(tight, edges, most).of_length(length);
     std::erase_if(found, [&](const auto& cycle) { return ratio(cycle, edges) > r + 1e-9; });
     if (!found.empty()) return found;

@@ -67,7 +67,7 @@ TEST(Adversary, OneRevealAfterAChainOfMixingsShrinksTheJointFasterThanThePapersC
 }
 
 TEST(Adversary, PerMixingBothRepresentationsReachTheBoundAndNeverPassIt) {
-  for (double p : {0.1, 0.5, 0.7}) {
+  for (double p : {0.1, 0.5, 0.75}) {
     for (Representation representation : {Representation::kJoint, Representation::kMarginal}) {
       AdversaryOptions options = search(representation, 5);
       options.pace = Pace::kMixing;
