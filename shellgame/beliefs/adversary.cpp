@@ -220,6 +220,10 @@ Attack find_attack(const Automaton& automaton, const AdversaryOptions& options) 
   attack.symmetries = game.symmetries();
   attack.complete = search.complete();
   attack.bound_per_mixing = game.bound_per_mixing();
+  const bool two = std::ranges::all_of(
+      game.actions(), [](const AttackAction& action) { return action.outcomes.size() <= 2; });
+  if (options.representation == Representation::kMarginal && two)
+    attack.bound_per_symbol = std::sqrt(to_double(attack.bound_per_mixing));
   constexpr std::size_t kRepetitions = 8;
   attack.norms =
       exact_norms(automaton, options.representation, attack.before, attack.cycle, kRepetitions);

@@ -6,6 +6,7 @@
 // then takes the cycle of the least mean log factor among all that it saw. It draws nothing.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,9 @@ struct Attack {
   Rational factor;
   bool constant = false;
   Rational bound_per_mixing;
+  // Marginal, mixtures of at most two outcomes: the root of it, by the potential that
+  // docs/adversary.md proves; else nothing is known beyond the bound per mixing.
+  std::optional<double> bound_per_symbol;
 
   double per_symbol() const;
   double per_mixing() const;

@@ -43,6 +43,7 @@ Json to_json(const Attack& attack, const Certificate& certificate, const Confirm
   json["factor_per_symbol"] = attack.per_symbol();
   json["factor_per_mixing"] = attack.per_mixing();
   json["bound_per_mixing"] = attack.bound_per_mixing.get_str();
+  if (attack.bound_per_symbol) json["bound_per_symbol"] = *attack.bound_per_symbol;
   return json;
 }
 
@@ -63,7 +64,10 @@ void print_text(const Attack& attack, const Certificate& certificate, const Conf
   for (const std::string& symbol : certificate.cycle) fmt::print("  {}\n", symbol);
   fmt::print("per cycle   {}{}\n", attack.factor.get_str(),
              attack.constant ? "" : " (the last of 8 repetitions; it still changes)");
-  fmt::print("per symbol  {:.6f}\n", attack.per_symbol());
+  fmt::print("per symbol  {:.6f}{}\n", attack.per_symbol(),
+             attack.bound_per_symbol ? fmt::format(", and no word does it in less than {:.6f}",
+                                                   *attack.bound_per_symbol)
+                                     : "");
   fmt::print("per mixing  {:.6f}, and no word does it in less than {}\n", attack.per_mixing(),
              attack.bound_per_mixing.get_str());
   for (const std::string& sentence : confirmed.sentences) fmt::print("checked: {}\n", sentence);

@@ -8,12 +8,14 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <numeric>
 
 #include "shellgame/automata/from_program.h"
 #include "shellgame/beliefs/certificate.h"
 #include "shellgame/beliefs/fastest_cycle.h"
 #include "shellgame/beliefs/filter.h"
 #include "shellgame/beliefs/numbers.h"
+#include "shellgame/random/philox.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 
@@ -55,6 +57,7 @@ TEST(Adversary, FindsThePapersCycleForTheMarginalMatrixFromNothing) {
   EXPECT_EQ(attack.factor, Rational(1, 2));
   EXPECT_TRUE(attack.constant);
   EXPECT_TRUE(attack.complete);
+  EXPECT_NEAR(attack.per_symbol(), attack.bound_per_symbol.value(), 1e-15);
 }
 
 TEST(Adversary, OneRevealAfterAChainOfMixingsShrinksTheJointFasterThanThePapersCycle) {
@@ -177,6 +180,58 @@ TEST(Adversary, NoCycleOfUpToFiveSymbolsIsFasterOnTheWholeMatrix) {
   EXPECT_GT(all.words(), 10'000u);
   EXPECT_NEAR(all.best_per_symbol(), std::sqrt(0.5), 1e-9);
   RecordProperty("words", std::to_string(all.words()));
+}
+
+// The potential of docs/adversary.md: V^2 = min over sets S of positions without the true one of
+// q^-|S| times the sum of the squares outside S, of a column of H that is not revealed.
+double potential(const std::vector<double>& column, std::size_t truth, double q) {
+  double least = 2;
+  for (unsigned set = 0; set < (1u << column.size()); ++set) {
+    if ((set >> truth) & 1) continue;
+    double sum = 0, scale = 1;
+    for (std::size_t i = 0; i < column.size(); ++i) {
+      if ((set >> i) & 1) {
+        scale /= q;
+      } else {
+        sum += column[i] * column[i];
+      }
+    }
+    least = std::min(least, scale * sum);
+  }
+  return least;
+}
+
+TEST(Adversary, NoSymbolTakesMoreThanQOfTheMarginalPotential) {
+  RandomStream random(5, 0);
+  double closest = 1;
+  for (int trial = 0; trial < 2000; ++trial) {
+    const std::size_t n = 2 + random.below(4);
+    const double p = 0.05 + 0.9 * random.unit(), q = std::min(p, 1 - p);
+    std::vector<double> column(n);
+    std::size_t truth = random.below(static_cast<std::uint32_t>(n));
+    column[truth] = 1;
+    for (int step = 0; step < 30; ++step) {
+      const double before = potential(column, truth, q);
+      if (random.below(2) == 0) {  // any permutation, or not; the truth goes along
+        const Permutation s = Permutation::unrank(
+            static_cast<int>(n), random.below(static_cast<std::uint32_t>(factorial(int(n)))));
+        const std::vector<double> old = column;
+        for (std::size_t i = 0; i < n; ++i)
+          column[i] = (1 - p) * old[i] + p * old[std::size_t(s(int(i)))];
+        if (random.below(2) == 0) truth = std::size_t(s.inverse()(int(truth)));
+      } else {  // some other value is seen at another position
+        const std::size_t i = random.below(static_cast<std::uint32_t>(n));
+        if (i != truth) column[i] = 0;
+      }
+      const double after = potential(column, truth, q);
+      ASSERT_GE(after, q * before * (1 - 1e-12)) << "n " << n << " p " << p;
+      closest = std::min(closest, after / before / q);
+      const double sum = std::accumulate(column.begin(), column.end(), 0.0);
+      ASSERT_GE(sum * sum, after * (1 - 1e-12));
+      if (after < 1e-200) break;
+    }
+  }
+  EXPECT_LT(closest, 1.001);  // the bound is reached
 }
 
 TEST(Adversary, WhatItCannotAttackIsRefusedInOneSentence) {
