@@ -157,6 +157,8 @@ void add_belief_marginal_error(CLI::App& belief) {
   add_number(command, "--traces", options->study.traces, 1, "traces for each row");
   add_number(command, "--commands", options->commands, 1, "commands in each trace");
   add_number(command, "--seed", options->study.seed, 0, "the seed of the traces");
+  add_number(command, "--sinkhorn-rounds", options->study.rounds, 1,
+             "how long the decoder may try to come within 1e-9");
   add_words(command, "--format", options->format, {"text", "json", "csv"}, "the form of the table");
 }
 
