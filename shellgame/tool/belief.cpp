@@ -385,6 +385,9 @@ void add_belief(CLI::App& app) {
   options->source.emplace(command);
   add_belief_examples(*command);
   add_belief_stability(*command);
+  add_belief_adversary(*command);
+  add_belief_check(*command);
+  add_belief_marginal_error(*command);
 }
 
 }  // namespace shellgame
