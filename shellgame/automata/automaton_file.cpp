@@ -12,6 +12,9 @@
 namespace shellgame {
 namespace {
 
+// Weights and kernels have an entry for each state: beyond this they are not what is meant.
+constexpr std::uint64_t kMostWeights = 1 << 20;
+
 class AutomatonReader {
  public:
   explicit AutomatonReader(const std::string& file) : file_(file) {}
@@ -96,7 +99,12 @@ class AutomatonReader {
     const toml::node& node = states != nullptr ? *states : *variables;
     try {
       if (states != nullptr) {
-        space_ = StateSpace::listed(texts(node, "states"));
+        std::vector<std::string> names = texts(node, "states");
+        if (std::ranges::find(names, "uniform") != names.end())
+          wrong(node, "states must not be called 'uniform', which is a distribution");
+        if (const toml::node* values = table.get("values"))
+          wrong(*values, "values belong to variables, and this automaton lists its states");
+        space_ = StateSpace::listed(std::move(names));
         return;
       }
       std::vector<std::string> names =
@@ -115,13 +123,30 @@ class AutomatonReader {
         if (array == nullptr || array->size() != names.size())
           wrong(*given, "values must be a list with one value for each of {} variables",
                 names.size());
-        for (const toml::node& item : *array)
+        for (const toml::node& item : *array) {
           values.push_back({text_of(item, "values"), item.is_string()});
+          if (item.is_string() && !is_value_string(values.back().text))
+            wrong(item,
+                  "a value must be a whole number or a text of a-z, 0-9, '_' and '-', not '{}'",
+                  values.back().text);
+        }
       } else {
         for (std::size_t v = 0; v < names.size(); ++v)
           values.push_back({std::to_string(v + 1), false});
       }
-      space_ = StateSpace::orders(std::make_shared<Names>(std::move(names), std::move(values)));
+      const auto known = std::make_shared<Names>(names, values);
+      // Lists such as a start mean the order of the names: it must be the one that is written.
+      for (std::size_t v = 0; v < names.size(); ++v) {
+        if (known->variable(v) != names[v])
+          wrong(node, "variables must be in their order, and '{}' comes before '{}'",
+                known->variable(v), names[v]);
+        if (known->value(v) != values[v])
+          wrong(node,
+                "values must be in their order (numbers by size, then texts), and '{}' comes "
+                "before '{}'",
+                known->value(v).text, values[v].text);
+      }
+      space_ = StateSpace::orders(known);
     } catch (const UsageError& error) {
       wrong(node, "{}", error.what());
     }
@@ -160,8 +185,8 @@ class AutomatonReader {
     wrong(node, "{} must name a value, not '{}'", what, text);
   }
 
-  // "uniform", a state, { state = probability }, or for orders { a = 2, b = [1, 3], c = [1, 3] }:
-  // variables that share a list share its values in an unknown order.
+  // "uniform", a state, { state = probability }, or for orders a value for each variable, [2, 1,
+  // 3].
   Distribution distribution(const toml::node& node, const std::string& what) const {
     Distribution result;
     if (node.is_string() && node.as_string()->get() == "uniform") {
@@ -233,6 +258,7 @@ class AutomatonReader {
           for (const toml::node& item : *array)
             cell.values.push_back(value(item, what + ": the reveal"));
           std::ranges::sort(cell.values);
+          cell.values.erase(std::unique(cell.values.begin(), cell.values.end()), cell.values.end());
         } else {
           cell.values.push_back(value(values, what + ": the reveal"));
         }
@@ -249,6 +275,9 @@ class AutomatonReader {
   }
 
   std::vector<Rational> weights(const toml::node& node, const std::string& what) const {
+    if (space_.size() > kMostWeights)
+      wrong(node, "{} can be given for at most {} states, not {}", what, kMostWeights,
+            space_.size());
     std::vector<Rational> result(space_.size());
     if (const toml::table* table = node.as_table()) {
       for (const auto& [key, weight] : *table) {
@@ -265,6 +294,9 @@ class AutomatonReader {
     const toml::table* table = node.as_table();
     if (table == nullptr)
       wrong(node, "{}: next must be a table from each state to a state or a distribution", what);
+    if (space_.size() > kMostWeights)
+      wrong(node, "{}: next can be given for at most {} states, not {}", what, kMostWeights,
+            space_.size());
     Kernel kernel;
     for (const auto& [key, column] : *table)
       state(std::string(key.str()), column, what + ": next");  // every name known
@@ -282,7 +314,7 @@ class AutomatonReader {
               ? Distribution{{{state(text_of(*column, here), *column, here), 1}}, {}}
               : distribution(*column, here);
       Rational sum;
-      for (const auto& [target, weight] : to.states) {
+      for (const auto& [target, weight] : expand(space_, to)) {
         kernel.targets.push_back(target);
         kernel.weights.push_back(weight);
         sum += weight;
@@ -362,7 +394,11 @@ class AutomatonReader {
 }  // namespace
 
 AutomatonFile parse_automaton(std::string_view text, const std::string& file) {
-  return AutomatonReader(file).read(text);
+  try {
+    return AutomatonReader(file).read(text);
+  } catch (const UsageError& error) {
+    throw InputError(file, error.what());
+  }
 }
 
 }  // namespace shellgame

@@ -1,5 +1,5 @@
-// The TOML form of an automaton; docs/formats.md describes it, and every error names file, line,
-// symbol and state.
+// The TOML form of an automaton; docs/formats.md describes it, and every error names the file
+// and what is wrong there: line and column, or symbol and state.
 //
 //   states = ["1", "2", "3"]                 # or: variables = ["a", "b", "c"] (all orders)
 //   start = "2"                              # or { "2" = "1/2", "3" = "1/2" }, or "uniform"

@@ -1,5 +1,7 @@
 #include "shellgame/automata/from_program.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -60,6 +62,7 @@ Symbol symbol_of(const Program& program, const Event& event) {
       const auto values = program.values(event);
       Cell cell{program.variables(event)[0], {values.begin(), values.end()}};
       std::ranges::sort(cell.values);
+      cell.values.erase(std::unique(cell.values.begin(), cell.values.end()), cell.values.end());
       if (static_cast<Relation>(event.form) == Relation::kUnequal) {
         std::vector<ValueId> rest;
         for (ValueId v = 0; v < n; ++v) {
@@ -88,18 +91,6 @@ std::string name_of(const Program& program, const Event& event) {
   return text;
 }
 
-// What makes two events of one program the same symbol.
-std::string key_of(const Program& program, const Event& event) {
-  std::string key{static_cast<char>(event.kind), static_cast<char>(event.form)};
-  const auto add = [&](std::uint32_t number) { key.append(reinterpret_cast<char*>(&number), 4); };
-  if (event.kind == EventKind::kPermute || event.kind == EventKind::kChoose) {
-    add(event.at);
-  } else {
-    for (std::uint16_t operand : program.operands(event)) add(operand);
-  }
-  return key;
-}
-
 Distribution start_of(const Program& program) {
   Distribution start;
   bool begun = false;
@@ -125,6 +116,7 @@ ProgramWord word_of(const Program& program, Prints prints) {
   std::vector<SymbolId> word;
   std::vector<std::uint32_t> events;
   std::map<std::string, SymbolId> known;
+  const Names& names = program.names();
   for (std::uint32_t i = 0; i < program.events().size(); ++i) {
     const Event& event = program.events()[i];
     if (!is_command(event.kind) && event.kind != EventKind::kPrint &&
@@ -133,13 +125,13 @@ ProgramWord word_of(const Program& program, Prints prints) {
     const bool split =
         event.kind == EventKind::kPrint && event.count > 1 && prints == Prints::kByVariable;
     for (std::uint16_t part = 0; part < (split ? event.count : 1); ++part) {
-      std::string key = key_of(program, event);
-      if (split) key += static_cast<char>(part % 128), key += static_cast<char>(part / 128);
-      const auto [place, is_new] =
-          known.emplace(std::move(key), static_cast<SymbolId>(symbols.size()));
+      // Events of the same text are the same symbol, wherever the table has them.
+      std::string name = name_of(program, event);
+      if (split) name += fmt::format(" [{}]", names.variable(program.variables(event)[part]));
+      const auto [place, is_new] = known.emplace(name, static_cast<SymbolId>(symbols.size()));
       if (is_new) {
         Symbol symbol = symbol_of(program, event);
-        symbol.name = name_of(program, event);
+        symbol.name = std::move(name);
         if (split) {
           auto& cells = std::get<Cells>(symbol.reveal).cells;
           cells = {cells[part]};

@@ -96,6 +96,8 @@ struct Replay {
         matrix(static_cast<std::size_t>(certificate.n),
                std::vector<Rational>(static_cast<std::size_t>(certificate.n))) {
     for (const auto& [order, probability] : certificate.start) {
+      if (probability < 0)
+        fail("the probabilities of the start must be at least 0, not {}", probability.get_str());
       masses[order] += probability;
       for (std::size_t v = 0; v < order.size(); ++v)
         matrix[v][static_cast<std::size_t>(order[v])] += probability;

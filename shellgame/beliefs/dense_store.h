@@ -90,7 +90,7 @@ class DenseStore {
   // The only state that the symbol's reveal allows, if there is only one.
   std::optional<StateId> only_state(SymbolId symbol) {
     const Compiled& c = compiled(symbol);
-    if (!c.weights.empty() || c.forbidden.size() + 1 != mass_.size()) return {};
+    if (!c.has_reveal || !c.weights.empty() || c.forbidden.size() + 1 != mass_.size()) return {};
     StateId q = 0;
     while (q < c.forbidden.size() && c.forbidden[q] == q) ++q;
     return q;
@@ -120,6 +120,7 @@ class DenseStore {
   }
   double entropy() const { return entropy_of(belief()); }
   const std::vector<Number>& mass() const { return mass_; }
+  void set_mass(const std::vector<Number>& mass) { mass_ = mass; }
 
  private:
   struct Compiled {

@@ -38,6 +38,9 @@ class AdaptiveStore {
   }
 
   void put(const Distribution& distribution) {
+    if (distribution.groups.size() == 1 && automaton_.space().degree() <= 12) {  // all orders
+      store_.emplace<OrderStore<double>>(automaton_);
+    }
     each([&](auto& store) { store.put(distribution); });
   }
   void put_state(StateId state) {
@@ -109,7 +112,11 @@ class AdaptiveStore {
 std::unique_ptr<Filter> make_exact_filter(const Automaton& automaton) {
   FilterOptions options;
   const StateSpace& space = automaton.space();
-  if (!space.is_orders() || space.degree() <= 5) return make_dense_filter(automaton, options);
+  const bool kernels = std::ranges::any_of(automaton.symbols(), [](const Symbol& symbol) {
+    return std::holds_alternative<Kernel>(symbol.transition);
+  });
+  if (!space.is_orders() || space.degree() <= 5 || kernels)
+    return make_dense_filter(automaton, options);
   return std::make_unique<JointFilter<AdaptiveStore>>(automaton, options);
 }
 

@@ -7,6 +7,7 @@
 #include "shellgame/beliefs/dense_store.h"
 #include "shellgame/beliefs/filters.h"
 #include "shellgame/beliefs/joint_filter.h"
+#include "shellgame/beliefs/order_store.h"
 #include "shellgame/beliefs/sparse_store.h"
 
 namespace shellgame {
@@ -95,6 +96,8 @@ bool Filter::is_possible() const {
     for (SymbolId symbol : history_) {
       store.reveal(symbol);
       if (store.vanished()) return false;
+      if constexpr (std::is_same_v<typename decltype(store)::number_type, double>)
+        store.divide(store.total());
       if (const auto* reset = std::get_if<Reset>(&automaton_.symbol(symbol).transition)) {
         store.put(reset->prior);
       } else {
@@ -104,8 +107,10 @@ bool Filter::is_possible() const {
     return true;
   };
   const StateSpace& space = automaton_.space();
-  if (space.is_orders() && space.degree() > kMostTabled)
-    return run(SparseStore<Possible>(automaton_));
+  if (space.is_orders() && space.degree() > 12) return run(SparseStore<Possible>(automaton_));
+  // No truth values beside the vectors of many orders: there what survives renormalised doubles
+  // counts as possible.
+  if (space.is_orders() && space.degree() > kMostTabled) return run(OrderStore<double>(automaton_));
   return run(DenseStore<Possible>(automaton_));
 }
 

@@ -76,6 +76,7 @@ class JointFilter : public Filter {
     if (!evidence && Traits::kExact) return;
     const Number left = store_.total();
     if (Traits::is_zero(left)) throw_zero_evidence(format_);
+    if (Traits::is_broken(left)) throw_broken();
     if (evidence) {
       const double log_left = Traits::log(left);
       report.survival = std::exp(log_left);
@@ -101,9 +102,11 @@ class JointFilter : public Filter {
     }
     if (store_.reveal(symbol)) report.survival = std::exp(store_.log_mass() - before);
     if (store_.vanished()) throw_zero_evidence(format_);
-    if (store_.broken()) {
-      fail("step {}: the state holds a number that is too large for {}", steps(), format_);
-    }
+    if (store_.broken()) throw_broken();
+  }
+
+  [[noreturn]] void throw_broken() const {
+    fail("step {}: the state holds a number that is too large for {}", steps(), format_);
   }
 
   Store store_;

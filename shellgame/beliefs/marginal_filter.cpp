@@ -35,6 +35,10 @@ class MarginalFilter : public Filter {
         wrong_use("symbol '{}': the marginal filter needs reveals of variables, without a policy",
                   symbol.name);
       }
+      if (std::holds_alternative<Kernel>(symbol.transition)) {
+        wrong_use("symbol '{}': the marginal filter needs shuffles and resets, not 'next'",
+                  symbol.name);
+      }
     }
     put(automaton.start());
   }

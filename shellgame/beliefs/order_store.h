@@ -109,7 +109,14 @@ class OrderStore {
   }
 
   double total() const { return total_ ? *total_ : factor_ * shellgame::sum(n_, mass_.data()); }
-  void divide(double by) { scale(1 / by); }
+  void divide(double by) {
+    if (by > 1e-30) return scale(1 / by);
+    // 1 / by may lie outside the format; the largest entries become ordinary numbers again.
+    for (std::size_t q = 0; q < size(); ++q)
+      mass_[q] = static_cast<Real>(factor_ * static_cast<double>(mass_[q]) / by);
+    factor_ = 1;
+    total_.reset();
+  }
   void scale(double by) {
     factor_ *= by;
     if (total_) *total_ *= by;
@@ -122,7 +129,11 @@ class OrderStore {
   bool vanished() const { return total() == 0; }
   bool broken() const { return !std::isfinite(total()); }
   std::optional<StateId> only_state(SymbolId id) {
-    const auto* cells = std::get_if<Cells>(&automaton_.symbol(id).reveal);
+    const Symbol& symbol = automaton_.symbol(id);
+    if (!symbol.policy.empty()) return {};
+    if (const auto* set = std::get_if<StateSet>(&symbol.reveal); set && set->states.size() == 1)
+      return set->states[0];
+    const auto* cells = std::get_if<Cells>(&symbol.reveal);
     if (cells == nullptr || static_cast<int>(cells->cells.size()) != n_) return {};
     std::vector<int> order(static_cast<std::size_t>(n_));
     for (const Cell& cell : cells->cells) {

@@ -95,7 +95,19 @@ class Steps {
 void divide_by_sum(Vector& v) {
   double sum = 0;
   for (double x : v) sum += x;
+  if (!(sum > 0)) fail("smoothing has underflowed: what comes later leaves no state in fp64");
   for (double& x : v) x /= sum;
+}
+
+// One step of an exact filter whose evidence is known to be possible.
+void advance(const Automaton& automaton, SymbolId symbol, DenseStore<double>& store) {
+  store.reveal(symbol);
+  store.divide(store.total());
+  if (const auto* reset = std::get_if<Reset>(&automaton.symbol(symbol).transition)) {
+    store.put(reset->prior);
+  } else {
+    store.move(symbol);
+  }
 }
 
 }  // namespace
@@ -106,11 +118,11 @@ double smooth(const Automaton& automaton, std::span<const SymbolId> word,
   const std::size_t length = word.size();
   const std::size_t stride =
       std::max<std::size_t>(1, static_cast<std::size_t>(std::sqrt(static_cast<double>(length))));
-  // Forward, keeping filters at every stride-th step to start again from.
+  // Forward, keeping the belief at every stride-th step to start again from.
   ExactFilter filter(automaton, FilterOptions{});
-  std::vector<ExactFilter> kept;
+  std::vector<Vector> kept;
   for (std::size_t t = 0; t < length; ++t) {
-    if (t % stride == 0) kept.push_back(filter);
+    if (t % stride == 0) kept.push_back(filter.store().mass());
     filter.step(word[t]);
   }
   const double log_evidence = filter.log_norm();
@@ -119,16 +131,17 @@ double smooth(const Automaton& automaton, std::span<const SymbolId> word,
   Steps steps(automaton);
   Vector later(automaton.space().size(), 1.0), earlier(later.size());
   std::vector<Vector> beliefs;  // of the current stretch
+  DenseStore<double> again(automaton);
   visit(length, filter.belief());
   for (std::size_t t = length; t-- > 0;) {
     if (beliefs.empty()) {
       const std::size_t first = t / stride * stride;
-      ExactFilter& again = kept[t / stride];
-      for (std::size_t k = first; k <= t; ++k) {
-        beliefs.push_back(again.belief());
-        again.step(word[k]);
-      }
+      again.set_mass(kept.back());
       kept.pop_back();
+      for (std::size_t k = first; k <= t; ++k) {
+        beliefs.push_back(again.mass());
+        advance(automaton, word[k], again);
+      }
     }
     std::ranges::fill(earlier, 0.0);
     steps.each_transition(word[t], [&](StateId from, StateId to, double probability) {
@@ -137,9 +150,13 @@ double smooth(const Automaton& automaton, std::span<const SymbolId> word,
     const Vector& weights = steps.weights(word[t]);
     for (std::size_t q = 0; q < weights.size(); ++q) earlier[q] *= weights[q];
     later.swap(earlier);
-    divide_by_sum(later);
     Vector posterior = std::move(beliefs.back());
     beliefs.pop_back();
+    // States that cannot be reached must not take the place of those that can.
+    for (std::size_t q = 0; q < later.size(); ++q) {
+      if (posterior[q] == 0) later[q] = 0;
+    }
+    divide_by_sum(later);
     for (std::size_t q = 0; q < posterior.size(); ++q) posterior[q] *= later[q];
     divide_by_sum(posterior);
     visit(t, posterior);

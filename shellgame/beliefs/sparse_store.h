@@ -81,8 +81,9 @@ class SparseStore {
     } else {
       const auto& kernel = std::get<Kernel>(symbol.transition);
       for (const Entry& entry : old) {
-        for (std::uint32_t k = kernel.offsets[entry.key]; k < kernel.offsets[entry.key + 1]; ++k)
-          add(kernel.targets[k], Number(Traits::from(kernel.weights[k]) * entry.mass));
+        const StateId from = number(entry.key);
+        for (std::uint32_t k = kernel.offsets[from]; k < kernel.offsets[from + 1]; ++k)
+          add(key(kernel.targets[k]), Number(Traits::from(kernel.weights[k]) * entry.mass));
       }
     }
     std::erase_if(entries_, [](const Entry& entry) { return Traits::is_zero(entry.mass); });

@@ -78,12 +78,10 @@ StabilityReport measure_stability(const Automaton& automaton, const std::vector<
   for (const FilterOptions& filter : filters) runners.emplace_back(automaton, filter);
   // The marginal recurrence's own decay, as long as doubles hold it.
   std::unique_ptr<Filter> marginal;
-  const bool cells = std::ranges::all_of(automaton.symbols(), [](const Symbol& symbol) {
-    return symbol.policy.empty() &&
-           (symbol.is_transition_only() || std::holds_alternative<Cells>(symbol.reveal));
-  });
-  if (automaton.space().is_orders() && cells)
+  try {
     marginal = make_filter(automaton, {.kind = FilterKind::kMarginal});
+  } catch (const UsageError&) {  // not an automaton that it can follow
+  }
   // Of the marginal one: after each cycle, or after each symbol of a word that is said once.
   std::vector<double> decay;
   const std::size_t stride = options.cycles == 1 ? 1 : word.size();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "shellgame/automata/automaton_file.h"
@@ -40,6 +41,8 @@ struct Row {
   std::optional<std::uint64_t> commands;
   std::string symbol;
   std::vector<Predicted> predicted;
+  bool evidence = false;             // it has a reveal or a policy
+  bool failed = false;               // and it left nothing
   double entropy = 0, log_norm = 0;  // nats; before and after the reveal
   StepReport report;
   std::vector<double> belief;  // after the step, on request
@@ -72,20 +75,23 @@ class Run {
       row.step = t + 1;
       if (!input_.commands.empty()) row.commands = input_.commands[t];
       row.symbol = one_line(symbol.name);
-      const bool evidence = !symbol.is_transition_only() || !symbol.policy.empty();
+      row.evidence = !symbol.is_transition_only() || !symbol.policy.empty();
       try {
-        if (evidence) predict(symbol, row);
+        if (row.evidence) predict(symbol, row);
         row.report = filter_->step(input_.word[t]);
       } catch (const UsageError&) {
         throw;
       } catch (const Error& error) {
         stopped = error.what();
-        if (evidence) rows.push_back(std::move(row));
+        row.failed = true;
+        row.report.survival = 0;
+        row.log_norm = -std::numeric_limits<double>::infinity();
+        if (row.evidence) rows.push_back(std::move(row));
         return false;
       }
       row.log_norm = filter_->log_norm();
       if (keep_beliefs_) row.belief = belief();
-      if (evidence || keep_beliefs_) rows.push_back(std::move(row));
+      if (row.evidence || keep_beliefs_) rows.push_back(std::move(row));
     }
     return true;
   }
@@ -124,7 +130,7 @@ class Run {
           one.allowed.push_back(std::ranges::binary_search(cell.values, static_cast<ValueId>(v)));
         }
       }
-    } else if (!space.is_orders() && space.size() <= 1000) {
+    } else if (space.degree() <= 12 && space.size() <= 1000) {
       Predicted& one = row.predicted.emplace_back();
       one.of = "state";
       one.chances = filter_->belief();
@@ -167,7 +173,7 @@ std::string text_of(const BeliefInput& input, const Run& run) {
                         drawn.empty() ? "" : " ", drawn, one.allowed[v] ? " <" : "");
       }
     }
-    if (!row.predicted.empty()) {
+    if (row.evidence) {
       text += fmt::format("  survival {:.6g}   entropy before {:.4f} nats   log norm {:.6g}{}{}\n",
                           row.report.survival, row.entropy, row.log_norm,
                           row.report.zero_reveals > 0 ? "   REVEAL OF A ZERO ENTRY" : "",
@@ -209,12 +215,12 @@ Json json_of(const BeliefInput& input, const Run& run) {
     step["symbol"] = row.symbol;
     Json predicted = Json::object();
     for (const Predicted& one : row.predicted) predicted[one.of] = distribution_json(one);
-    if (!row.predicted.empty()) {
-      step["predicted"] = predicted;
+    if (!row.predicted.empty()) step["predicted"] = predicted;
+    if (row.evidence) {
       step["survival"] = row.report.survival;
       step["entropy"] = row.entropy;
     }
-    step["log_norm"] = row.log_norm;
+    step["log_norm"] = row.failed ? Json() : Json(row.log_norm);
     if (row.report.zero_reveals > 0) step["zero_reveals"] = row.report.zero_reveals;
     if (row.report.recovered) step["recovered"] = true;
     const std::size_t n = space.degree();
@@ -238,17 +244,32 @@ Json json_of(const BeliefInput& input, const Run& run) {
   return result;
 }
 
+// A field of a CSV, in quotes where it needs them.
+std::string field(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string result = "\"";
+  for (char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return result + "\"";
+}
+
+// A line for each value that was predicted; one without a value where nothing could be.
 std::string csv_of(const BeliefInput& input, const Run& run) {
   std::string text;
   for (const Row& row : run.rows) {
+    if (!row.evidence) continue;
+    const std::string head = fmt::format("{},{},{},", input.index, row.step,
+                                         row.commands ? std::to_string(*row.commands) : "");
+    const std::string tail =
+        fmt::format(",{},{},{}\n", row.report.survival, row.entropy, row.log_norm);
     for (const Predicted& one : row.predicted) {
       for (std::size_t v = 0; v < one.names.size(); ++v) {
-        text += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", input.index, row.step,
-                            row.commands ? std::to_string(*row.commands) : "", one.of, one.names[v],
-                            one.chances[v], one.allowed[v] ? 1 : 0, row.report.survival,
-                            row.entropy, row.log_norm);
+        text += head +
+                fmt::format("{},{},{},{}", field(one.of), field(one.names[v]), one.chances[v],
+                            one.allowed[v] ? 1 : 0) +
+                tail;
       }
     }
+    if (row.predicted.empty()) text += head + ",,," + tail;
   }
   return text;
 }
@@ -293,6 +314,11 @@ void run_belief(const BeliefCommand& command) {
     return;
   }
   const FilterOptions options = command.filter.options();
+  if (command.format == "csv" && (command.smooth || command.path || command.next))
+    wrong_use("--smooth, --path and --next need --format text or json, not csv");
+  if (options.kind == FilterKind::kRational &&
+      (options.precision != Precision::kFp64 || options.flush))
+    wrong_use("the rational filter is exact: it takes no --precision and no --flush-subnormals");
   const auto inputs =
       command.source->read(options.hard_resets ? Prints::kWhole : Prints::kByVariable);
   std::string text, stopped;

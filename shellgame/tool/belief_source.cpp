@@ -1,5 +1,9 @@
 #include "shellgame/tool/belief_source.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "shellgame/automata/automaton_file.h"
 #include "shellgame/automata/sample_word.h"
 #include "shellgame/beliefs/examples.h"
@@ -61,6 +65,8 @@ BeliefInput input_of(const Program& program, std::uint64_t index, Prints prints)
 
 std::vector<BeliefInput> BeliefSource::read(Prints prints) const {
   std::vector<BeliefInput> all;
+  if (given_->sample > 0 && (is_task() || !given_->trace.empty()))
+    wrong_use("--sample-word draws from an automaton: it needs --automaton or --example");
   if (is_task()) {
     const Sampler sampler(given_->task->resolve());
     for (std::uint64_t i = 0; i < given_->count; ++i) {
@@ -79,6 +85,14 @@ std::vector<BeliefInput> BeliefSource::read(Prints prints) const {
                            : example_automaton(given_->example, given_->every);
   if (given_->sample > 0) {
     RandomStream stream(given_->seed, given_->first_index, Lane::kSequence);
+    const bool soft = std::ranges::any_of(file.automaton.symbols(), [](const Symbol& symbol) {
+      return std::holds_alternative<StateWeights>(symbol.reveal);
+    });
+    if (!file.automaton.has_policy() && (soft || !file.automaton.is_blind())) {
+      fmt::print(stderr,
+                 "shellgame: note: without a policy each symbol that the state allows is drawn "
+                 "with the same chance, which tells more about the state than the filter uses\n");
+    }
     file.word = WordSampler(file.automaton).sample(given_->sample, stream).word;
   }
   if (file.word.empty()) {
@@ -95,7 +109,9 @@ BeliefInput BeliefSource::next_sample(Prints prints) const {
 
 Automaton BeliefSource::whole() const {
   if (is_task()) return automaton_of(Sampler(given_->task->resolve()));
-  return read(Prints::kWhole).at(0).automaton;
+  std::vector<BeliefInput> all = read(Prints::kWhole);
+  if (all.empty()) wrong_use("'{}' must hold at least one trace", given_->trace);
+  return std::move(all[0].automaton);
 }
 
 FilterOptions FilterWords::options() const {

@@ -105,6 +105,13 @@ std::vector<FilterOptions> chosen_filters(const StabilityCommand& command, const
       options.sinkhorn_tolerance = 1e-9;
       options.sinkhorn_rounds = 1000;
       if (options.kind == FilterKind::kGain) options.gains = gains_for(command, input, cycles);
+      if (command.filters.empty()) {  // all that fit
+        try {
+          make_filter(input.automaton, options);
+        } catch (const UsageError&) {
+          continue;
+        }
+      }
       result.push_back(std::move(options));
     }
   }

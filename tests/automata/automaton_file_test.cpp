@@ -50,6 +50,19 @@ TEST(AutomatonFile, ErrorsNameSymbolAndState) {
                "the start must give each variable and each value once");
   expect_error("variables = 3\nstart = [1, 2, 3]\n[symbol.x]\nreveal = { d = 1 }\n",
                "symbol 'x': the reveal must name a variable, not 'd'");
+  expect_error("variables = ['b', 'a']\nstart = [1, 2]\n[symbol.x]\n",
+               "variables must be in their order, and 'a' comes before 'b'");
+  expect_error("variables = 2\nvalues = [2, 1]\nstart = [1, 2]\n[symbol.x]\n",
+               "values must be in their order");
+  expect_error("variables = 2\nvalues = ['x,y', 'z']\nstart = [1, 2]\n[symbol.x]\n",
+               "a value must be a whole number or a text");
+  expect_error("variables = 2\nstart = [1, 2, 1]\n[symbol.x]\n",
+               "the start must have a value for each of 2 variables");
+  expect_error("variables = 13\nstart = '[1,2]'\n[symbol.x]\n", "at most 12 variables");
+  expect_error("states = ['uniform', 'b']\nstart = 'b'\n[symbol.x]\n",
+               "states must not be called 'uniform'");
+  expect_error("variables = 12\nstart = 'uniform'\n[symbol.x]\nlikelihood = 1\n",
+               "can be given for at most 1048576 states");
 }
 
 TEST(AutomatonFile, WritingAndReadingGivesTheSame) {

@@ -7,6 +7,7 @@
 #include "shellgame/automata/automaton_file.h"
 #include "shellgame/programs/execute.h"
 #include "shellgame/programs/parse.h"
+#include "shellgame/programs/render.h"
 #include "shellgame/system/error.h"
 #include "shellgame/tasks/task_file.h"
 #include "tests/support/program_generator.h"
@@ -55,6 +56,18 @@ TEST(FromProgram, SymbolsAreTheTextAndProbabilitiesAreThoseWritten) {
   ASSERT_EQ(next.size(), 2u);
   EXPECT_EQ(next[0].second, Rational(7, 10));
   EXPECT_EQ(next[1].second, Rational(3, 10));
+}
+
+// Equal commands of a parsed trace are one symbol, though the parser's table has them twice.
+TEST(FromProgram, AParsedTraceIsAnAutomatonThatCanBeWrittenAndRead) {
+  const Sampler sampler(parse_task(
+      "group = 'S3'\nuncertainty = 'branching'\nmoves = 'swaps'\ncommands = 20\nspacing = 2\n",
+      "task.toml"));
+  const ProgramWord read = word_of(parse(render(sampler.sample(0, 0))));
+  EXPECT_LE(read.automaton.symbols().size(), 12u);
+  const std::string text = write_automaton(read.automaton, read.word);
+  const AutomatonFile again = parse_automaton(text, "again");
+  EXPECT_EQ(write_automaton(again.automaton, again.word), text);
 }
 
 // Commands and single reveals of a small task: 6 permutations of S_3 (or 3 swaps), 9 reveals; and

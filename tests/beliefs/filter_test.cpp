@@ -270,6 +270,63 @@ reveal = ["3"]
   EXPECT_THROW(make_filter(file.automaton, options)->step(2), ZeroEvidence);
 }
 
+// Kernels of order spaces, too: the hash is keyed by orders, kernels by numbers.
+TEST(Filter, KernelsOfOrdersAgreeInEveryFilterAndAreRefusedByTheMarginalOne) {
+  const AutomatonFile file = parse_automaton(R"toml(
+variables = ["a", "b"]
+start = [1, 2]
+[symbol.drift]
+next = { "[1,2]" = { "[1,2]" = 0.25, "[2,1]" = 0.75 }, "[2,1]" = "uniform" }
+[symbol.see]
+reveal = { a = 2 }
+[symbol.exactly]
+reveal = ["[2,1]"]
+)toml",
+                                             "drift.toml");
+  expect_agreement(file.automaton, {0, 0, 1, 0, 2});
+  EXPECT_THROW(make_filter(file.automaton, {.kind = FilterKind::kMarginal}), UsageError);
+}
+
+// 1 / 1e-40 is infinite in fp32.
+TEST(Filter, RareEvidenceKeepsManyOrdersFinite) {
+  const AutomatonFile file = parse_automaton(
+      "variables = 9\nstart = [1, 2, 3, 4, 5, 6, 7, 8, 9]\n"
+      "[symbol.slip]\nshuffle = '1e-40 (1 2), 0.9999999999999999999999999999999999999999 ()'\n"
+      "[symbol.see]\nreveal = { a = 2 }\n",
+      "rare.toml");
+  const auto filter = make_filter(file.automaton, {.precision = Precision::kFp32});
+  filter->step(0);
+  filter->step(1);
+  EXPECT_EQ(filter->predict(0)[1], 1);
+  filter->step(0);
+  EXPECT_NEAR(filter->predict(0)[1], 1, 1e-6);
+}
+
+TEST(Filter, NumbersTooLargeForTheFormatAreAnError) {
+  const AutomatonFile file = parse_automaton(
+      "states = ['a', 'b']\nstart = 'uniform'\n[symbol.x]\nlikelihood = { a = 1000, b = 500 }\n",
+      "large.toml");
+  for (FilterKind kind : {FilterKind::kExact, FilterKind::kLinear}) {
+    const auto filter = make_filter(file.automaton, {.kind = kind, .precision = Precision::kE4m3});
+    EXPECT_THROW(filter->step(0), Error) << to_string(kind);
+  }
+}
+
+TEST(Filter, ImpossibleEvidenceOfManyOrdersIsNamed) {
+  const AutomatonFile file = parse_automaton(
+      "variables = 9\nstart = 'uniform'\n[symbol.one]\nreveal = { a = 1 }\n"
+      "[symbol.two]\nreveal = { a = 2 }\n",
+      "nine.toml");
+  const auto filter = make_filter(file.automaton);
+  filter->step(0);
+  try {
+    filter->step(1);
+    FAIL() << "impossible evidence passed";
+  } catch (const ZeroEvidence& error) {
+    EXPECT_FALSE(error.underflow());
+  }
+}
+
 TEST(Filter, TheMarginalFilterReportsARevealOfAZeroEntry) {
   const AutomatonFile file = parse_automaton(R"(
 variables = ["a", "b", "c"]

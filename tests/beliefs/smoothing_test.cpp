@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "shellgame/automata/automaton_file.h"
 #include "shellgame/automata/from_program.h"
 #include "shellgame/beliefs/filter.h"
 #include "shellgame/tasks/sampler.h"
@@ -23,6 +24,27 @@ TEST(Smoothing, TheLastStepEqualsFiltering) {
     ASSERT_EQ(posterior.size(), one.word.size() + 1);
     EXPECT_EQ(posterior.back(), filter->belief());
   }
+}
+
+// A state that cannot be reached must not crowd out the one that can: B keeps all of what comes
+// later, A halves it 1,200 times.
+TEST(Smoothing, LongWordsDoNotUnderflow) {
+  const AutomatonFile file = parse_automaton(R"toml(
+states = ["A", "B", "C"]
+start = "A"
+[symbol.mix]
+next = { A = { A = 0.5, C = 0.5 }, B = "B", C = "C" }
+[symbol.look]
+reveal = ["A", "B"]
+)toml",
+                                             "long.toml");
+  std::vector<SymbolId> word;
+  for (int cycle = 0; cycle < 1200; ++cycle) {
+    word.push_back(0);
+    word.push_back(1);
+  }
+  for (const auto& posterior : smoothed(file.automaton, word)) EXPECT_EQ(posterior[1], 0);
+  EXPECT_EQ(smoothed(file.automaton, word)[0], (std::vector<double>{1, 0, 0}));
 }
 
 // An unknown start, all of whose variables are shown later: smoothing finds the start.

@@ -104,6 +104,9 @@ TEST(BeliefTool, WrongInputIsOneSentence) {
   expect("belief --automaton " + file, 1, "step 1: 'x' is impossible");
   write_file(file, ">>> a = 1\n>>> b = 2\n>>> a, b = b, a\n>>> print('a', a)\na 1\n");
   expect("belief --trace " + file, 1, "is impossible");
+  expect("belief --filter rational --precision fp16", 2, "the rational filter is exact");
+  expect("belief --sample-word 5", 2, "--sample-word draws from an automaton");
+  expect("belief --format csv --smooth", 2, "not csv");
   expect("belief --filter exakt", 2, "must be one of exact");
   expect("belief --group S20 --uncertainty unknown-start --commands 2 --spacing 1", 2, "at most");
   expect("belief --example joint-cycle --filter marginal", 2,
