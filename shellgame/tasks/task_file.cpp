@@ -141,9 +141,8 @@ std::string write_task(const Task& task) {
     const std::string value = key.get(task);
     // Values hold no quotes, backslashes or control characters: every setter refuses them or only
     // knows plain words.
-    const bool number = key.placeholder == "N" || key.placeholder == "P";
-    text += number ? fmt::format("{} = {}\n", key.name, value)
-                   : fmt::format("{} = \"{}\"\n", key.name, value);
+    text += key.is_number ? fmt::format("{} = {}\n", key.name, value)
+                          : fmt::format("{} = \"{}\"\n", key.name, value);
   }
   return text;
 }

@@ -106,15 +106,21 @@ TaskKey word_key(const char* name, const Words<Choice>& words, Choice Task::*mem
 
 TaskKey number_key(const char* name, std::uint64_t Task::*member, std::uint64_t least,
                    std::string help) {
-  return {name, "N", std::move(help),
+  return {name,
+          "N",
+          std::move(help),
           [=](Task& task, const std::string& text) { task.*member = whole(text, least, name); },
-          [=](const Task& task) { return std::to_string(task.*member); }};
+          [=](const Task& task) { return std::to_string(task.*member); },
+          true};
 }
 
 TaskKey share_key(const char* name, double Task::*member, std::string help) {
-  return {name, "P", std::move(help),
+  return {name,
+          "P",
+          std::move(help),
           [=](Task& task, const std::string& text) { task.*member = share(text, name); },
-          [=](const Task& task) { return python_number(task.*member); }};
+          [=](const Task& task) { return python_number(task.*member); },
+          true};
 }
 
 void set_uncertainty(Task& task, const std::string& text) {

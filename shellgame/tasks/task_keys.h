@@ -12,12 +12,13 @@
 namespace shellgame {
 
 struct TaskKey {
-  std::string name;         // "full-reveal-period"; a TOML file may also write '_' for '-'
-  std::string placeholder;  // what a value looks like in help texts: "N", "none|branching|..."
+  std::string name;  // "full-reveal-period"; a TOML file may also write '_' for '-'
+  std::string form;  // what a value looks like in help texts: "N", "none|branching|..."
   std::string help;
   std::function<void(Task&, const std::string&)>
       set;  // throws UsageError: what must hold, what was received
   std::function<std::string(const Task&)> get;
+  bool is_number = false;  // written in TOML without quotes
 };
 
 const std::vector<TaskKey>& task_keys();

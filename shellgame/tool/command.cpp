@@ -71,7 +71,7 @@ TaskOptions::TaskOptions(CLI::App* command) : given_(std::make_shared<Given>()) 
               given->values[name] = text;
             },
             key.help)
-        ->type_name(key.placeholder)
+        ->type_name(key.form)
         ->default_str(standard)
         ->group(group);
   }

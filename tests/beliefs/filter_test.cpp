@@ -12,6 +12,7 @@
 #include "shellgame/automata/automaton_file.h"
 #include "shellgame/automata/from_program.h"
 #include "shellgame/automata/sample_word.h"
+#include "shellgame/beliefs/examples.h"
 #include "shellgame/tasks/sampler.h"
 #include "shellgame/tasks/task_file.h"
 #include "tests/support/belief_cases.h"
@@ -357,17 +358,7 @@ TEST(Filter, FrequenciesOfDrawnWordsAreTheNextSymbolChances) {
 
 // The point of a policy: filtered by it, the posterior of drawn words is right; without it, not.
 TEST(Filter, OfDrawnWordsOnlyTheFilterWithThePolicyKnowsTheOdds) {
-  const AutomatonFile file = parse_automaton(R"(
-states = ["car 1", "car 2", "car 3"]
-start = "uniform"
-[symbol."open 2"]
-reveal = ["car 1", "car 3"]
-policy = { "car 1" = "1/2", "car 3" = 1 }
-[symbol."open 3"]
-reveal = ["car 1", "car 2"]
-policy = { "car 1" = "1/2", "car 2" = 1 }
-)",
-                                             "monty.toml");
+  const AutomatonFile file = example_automaton("monty-hall");
   EXPECT_FALSE(file.automaton.is_blind());
   const WordSampler sampler(file.automaton);
   RandomStream stream(1, 1, Lane::kSequence);
