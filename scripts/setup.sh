@@ -14,6 +14,8 @@ packages=(
   libpcre2-dev          # patterns of tokenizer.json
   libicu-dev            # Unicode normalisation
   libgmp-dev            # exact rational numbers
+  libtorch-dev          # tensors and gradients for the learning part
+  libopenblas0-pthread  # its matrix products
   # to run
   python3               # replays traces
   # to test
