@@ -1,0 +1,19 @@
+// The families, by origin.
+#pragma once
+
+#include <vector>
+
+#include "shellgame/models/family.h"
+
+namespace shellgame {
+
+std::vector<Family> fla_families();
+Family qwen3_family();
+// "shellgame_MIXER" for every mixer, and "shellgame_hybrid".
+std::vector<Family> own_families();
+
+// What flash-linear-attention's families share.
+Options::Json fla_common_keys();
+ModelSpec fla_spec(const Options& options, const std::string& mixer);
+
+}  // namespace shellgame

@@ -1,0 +1,118 @@
+// flash-linear-attention's families: keys and defaults as its configurations have them.
+#include <algorithm>
+
+#include "shellgame/models/families.h"
+#include "shellgame/models/mixer.h"
+#include "shellgame/system/error.h"
+
+namespace shellgame {
+namespace {
+
+using Json = Options::Json;
+
+constexpr std::int64_t kRoundedTo = 256;
+
+// Two thirds of ratio * width, rounded up: SwiGLU has three matrices where an MLP has two.
+std::int64_t intermediate_size(const Options& options) {
+  if (options.has("intermediate_size")) return options.size("intermediate_size");
+  const auto wanted = static_cast<std::int64_t>(static_cast<double>(options.size("hidden_size")) *
+                                                options.number("hidden_ratio") * 2 / 3);
+  return (wanted + kRoundedTo - 1) / kRoundedTo * kRoundedTo;
+}
+
+// The layers that the key `attn` gives to softmax attention: a dictionary or a list of them.
+void place_attention(const Options& options, ModelSpec& spec) {
+  if (!options.has("attn")) return;
+  Json groups = options.json().at("attn");
+  if (groups.is_object()) groups = Json::array({groups});
+  if (!groups.is_array()) options.refuse("'attn' must be an object or a list of objects");
+  for (const Json& group : groups) {
+    if (!group.is_object() || !group.contains("layers") || !group.contains("num_heads")) {
+      options.refuse("'attn' must name 'layers' and 'num_heads'");
+    }
+    const Options own(group, options.where() + ", 'attn'");
+    for (const std::int64_t layer : own.integers("layers")) {
+      if (layer < 0 || layer >= static_cast<std::int64_t>(spec.layers.size())) {
+        options.refuse(fmt::format("'attn' must name layers from 0 to {}, not {}",
+                                   spec.layers.size() - 1, layer));
+      }
+      Json keys = find_mixer("attention").defaults;
+      keys["num_heads"] = own.size("num_heads");
+      for (const char* key : {"num_kv_heads", "qkv_bias", "window_size", "rope_theta"}) {
+        if (own.has(key)) keys[key] = group.at(key);
+      }
+      spec.layers[static_cast<std::size_t>(layer)] = {"attention", Options(keys, own.where())};
+    }
+  }
+}
+
+}  // namespace
+
+Json fla_common_keys() {
+  return {{"hidden_size", 2048},
+          {"num_hidden_layers", 24},
+          {"hidden_ratio", 4},
+          {"intermediate_size", nullptr},
+          {"hidden_act", "swish"},
+          {"norm_eps", 1e-6},
+          {"initializer_range", 0.02},
+          {"vocab_size", 32000},
+          {"max_position_embeddings", 2048},
+          {"use_cache", true},
+          {"pad_token_id", nullptr},
+          {"bos_token_id", 1},
+          {"eos_token_id", 2},
+          {"tie_word_embeddings", false},
+          {"fuse_norm", true},
+          {"fuse_swiglu", true},
+          {"fuse_cross_entropy", true},
+          {"fuse_linear_cross_entropy", false},
+          {"use_l2warp", false},
+          {"attnres_block_size", nullptr},
+          {"attn", nullptr}};
+}
+
+ModelSpec fla_spec(const Options& options, const std::string& mixer) {
+  if (options.has("attnres_block_size")) {
+    options.refuse("'attnres_block_size' must be null: attention residuals are not supported");
+  }
+  ModelSpec spec;
+  spec.vocabulary = options.size("vocab_size");
+  spec.width = options.size("hidden_size");
+  spec.norm_eps = options.number("norm_eps");
+  spec.tied = options.flag("tie_word_embeddings");
+  spec.initializer_range = options.number("initializer_range");
+  spec.l2_warp = options.flag_or("use_l2warp", false);
+  const std::int64_t layers = options.size("num_hidden_layers");
+  Json own = find_mixer(mixer).defaults;
+  for (const auto& [key, value] : options.json().items()) {
+    if (own.contains(key)) own[key] = value;
+  }
+  spec.layers.assign(static_cast<std::size_t>(layers), {mixer, Options(own, options.where())});
+  spec.channel_options = options.with({{"intermediate_size", intermediate_size(options)}});
+  place_attention(options, spec);
+  return spec;
+}
+
+namespace {
+
+Family fla_family(const std::string& model_type, const std::string& architecture,
+                  const std::string& mixer, const Json& changes) {
+  Json defaults = fla_common_keys();
+  defaults.update(find_mixer(mixer).defaults);
+  defaults.update(changes);
+  defaults["model_type"] = model_type;
+  return {.model_type = model_type,
+          .architecture = architecture,
+          .defaults = defaults,
+          .spec = [mixer](const Options& options) { return fla_spec(options, mixer); }};
+}
+
+}  // namespace
+
+std::vector<Family> fla_families() {
+  return {fla_family("delta_net", "DeltaNetForCausalLM", "delta_net",
+                     {{"attn_mode", "chunk"}, {"use_output_norm", true}})};
+}
+
+}  // namespace shellgame

@@ -1,0 +1,45 @@
+#include "shellgame/models/mixer.h"
+
+#include <fmt/ranges.h>
+
+#include <map>
+
+#include "shellgame/models/mixers.h"
+#include "shellgame/system/error.h"
+
+namespace shellgame {
+namespace {
+
+std::map<std::string, MixerEntry>& entries() {
+  static std::map<std::string, MixerEntry> all = [] {
+    std::map<std::string, MixerEntry> own;
+    for (const MixerEntry& entry : {delta_net_mixer()}) own.emplace(entry.name, entry);
+    return own;
+  }();
+  return all;
+}
+
+}  // namespace
+
+void register_mixer(MixerEntry entry) {
+  const std::string name = entry.name;
+  if (!entries().emplace(name, std::move(entry)).second) {
+    wrong_use("a mixer's name must be new, and '{}' is taken", name);
+  }
+}
+
+const MixerEntry& find_mixer(const std::string& name) {
+  const auto found = entries().find(name);
+  if (found == entries().end()) {
+    wrong_use("a mixer must be one of {}, not '{}'", fmt::join(mixer_names(), ", "), name);
+  }
+  return found->second;
+}
+
+std::vector<std::string> mixer_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : entries()) names.push_back(name);
+  return names;
+}
+
+}  // namespace shellgame

@@ -1,0 +1,98 @@
+#include "shellgame/models/model.h"
+
+#include <ATen/Functions.h>
+
+#include <algorithm>
+
+#include "shellgame/ops/loss.h"
+#include "shellgame/system/error.h"
+
+namespace shellgame {
+
+Model::Model(ModelConfig config, InitOptions init) : config_(std::move(config)) {
+  const ModelSpec& spec = config_.spec();
+  const Weights all(parameters_, init, spec.initializer_range);
+  const Weights root = all.inside(spec.names.root);
+  embeddings_ = root.embedding(spec.names.embeddings, spec.vocabulary, spec.width);
+  for (int layer = 0; layer < static_cast<int>(spec.layers.size()); ++layer) {
+    blocks_.emplace_back(spec, layer, root.inside(fmt::format("layers.{}", layer)));
+  }
+  final_norm_ =
+      make_norm(root, spec.names.final_norm, spec.norm, spec.width, spec.norm_eps, spec.norm_bias);
+  head_ = spec.tied ? embeddings_ : all.linear(spec.names.head, spec.vocabulary, spec.width);
+}
+
+at::Tensor Model::hidden(const at::Tensor& ids, ModelState* state, const Taps* taps) const {
+  if (ids.dim() != 2 || ids.scalar_type() != at::kLong) {
+    wrong_use("token ids must be a matrix [sequence, token] of 64-bit integers");
+  }
+  if (ids.numel() > 0) {
+    const std::int64_t least = ids.min().item<std::int64_t>();
+    const std::int64_t most = ids.max().item<std::int64_t>();
+    if (least < 0 || most >= config_.spec().vocabulary) {
+      wrong_use("a token id must be from 0 to {}, not {}", config_.spec().vocabulary - 1,
+                least < 0 ? least : most);
+    }
+  }
+  Pass pass(taps);
+  if (state != nullptr) {
+    state->layers.resize(blocks_.size());
+    state->tokens += ids.size(1);
+  }
+  at::Tensor x = at::embedding(embeddings_, ids);
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    pass.enter(static_cast<int>(i));
+    x = blocks_[i].forward(x, state != nullptr ? &state->layers[i] : nullptr, pass);
+  }
+  return x;
+}
+
+at::Tensor Model::logits(const at::Tensor& ids, ModelState* state, const Taps* taps) const {
+  return at::linear(final_norm_(hidden(ids, state, taps)), head_);
+}
+
+at::Tensor Model::step(const at::Tensor& tokens, ModelState& state) const {
+  return logits(tokens.unsqueeze(1), &state).squeeze(1);
+}
+
+Model::Loss Model::loss(const at::Tensor& ids, const at::Tensor& targets, ModelState* state,
+                        const Taps* taps) const {
+  if (targets.sizes() != ids.sizes()) wrong_use("targets must have the shape of the token ids");
+  const at::Tensor x = final_norm_(hidden(ids, state, taps)).flatten(0, 1);
+  const HeadLoss loss = head_loss(x, head_, targets.flatten(), config_.spec().l2_warp);
+  return {.mean = loss.mean,
+          .counted = (targets >= 0).sum().item<std::int64_t>(),
+          .correct = loss.correct.view(targets.sizes())};
+}
+
+const Parameter& Model::parameter(const std::string& name) const {
+  const auto found = std::ranges::find(parameters_, name, &Parameter::name);
+  if (found == parameters_.end()) wrong_use("the model has no parameter '{}'", name);
+  return *found;
+}
+
+std::int64_t Model::parameter_count() const {
+  std::int64_t count = 0;
+  for (const Parameter& parameter : parameters_) count += parameter.value.numel();
+  return count;
+}
+
+void Model::to(at::ScalarType type) {
+  for (Parameter& parameter : parameters_) {
+    parameter.value.set_data(parameter.value.data().to(type));
+  }
+}
+
+void Model::to(at::Device device) {
+  for (Parameter& parameter : parameters_) {
+    parameter.value.set_data(parameter.value.data().to(device));
+  }
+}
+
+bool Model::constant_memory() const {
+  return std::ranges::all_of(config_.spec().layers, [](const LayerSpec& layer) {
+    return find_mixer(layer.mixer).constant_memory(layer.options);
+  });
+}
+
+}  // namespace shellgame

@@ -1,0 +1,91 @@
+#include "shellgame/models/weights.h"
+
+#include <ATen/Functions.h>
+
+#include <cmath>
+#include <numbers>
+
+namespace shellgame {
+namespace {
+
+// FNV-1a: a name's place among the streams.
+std::uint64_t hash_of(const std::string& name) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const char letter : name) {
+    hash ^= static_cast<unsigned char>(letter);
+    hash *= 0x100000001b3u;
+  }
+  return hash;
+}
+
+}  // namespace
+
+double draw_uniform(RandomStream& stream) { return stream.unit(); }
+
+double draw_normal(RandomStream& stream) {
+  // Box and Muller; 1 - unit() is never 0.
+  const double radius = std::sqrt(-2 * std::log(1 - stream.unit()));
+  return radius * std::cos(2 * std::numbers::pi * stream.unit());
+}
+
+Weights::Weights(std::vector<Parameter>& list, InitOptions init, double range)
+    : list_(&list), init_(init), range_(range) {}
+
+Weights Weights::inside(const std::string& name) const {
+  Weights part = *this;
+  if (!name.empty()) part.prefix_ += name + ".";
+  return part;
+}
+
+RandomStream Weights::stream(const std::string& name) const {
+  return RandomStream(init_.seed, hash_of(prefix_ + name), Lane::kWeights);
+}
+
+at::Tensor Weights::add(const std::string& name, at::Tensor value, bool decays) const {
+  value.requires_grad_();
+  list_->push_back({.name = prefix_ + name, .value = value, .decays = decays});
+  return value;
+}
+
+at::Tensor Weights::drawn(const std::string& name, std::vector<std::int64_t> shape,
+                          const std::function<double(RandomStream&)>& draw, bool decays) const {
+  at::Tensor value = at::empty(shape, at::kFloat);
+  RandomStream numbers = stream(name);
+  float* out = value.data_ptr<float>();
+  for (std::int64_t i = 0; i < value.numel(); ++i) out[i] = static_cast<float>(draw(numbers));
+  return add(name, value, decays);
+}
+
+at::Tensor Weights::linear(const std::string& name, std::int64_t out, std::int64_t in) const {
+  if (init_.kind == InitKind::kFla) return embedding(name, out, in);
+  const double bound = 1 / std::sqrt(static_cast<double>(in));
+  return drawn(
+      name + ".weight", {out, in},
+      [bound](RandomStream& numbers) { return bound * (2 * draw_uniform(numbers) - 1); }, true);
+}
+
+at::Tensor Weights::embedding(const std::string& name, std::int64_t rows,
+                              std::int64_t width) const {
+  return drawn(
+      name + ".weight", {rows, width},
+      [this](RandomStream& numbers) { return range_ * draw_normal(numbers); }, true);
+}
+
+at::Tensor Weights::convolution(const std::string& name, std::int64_t channels,
+                                std::int64_t width) const {
+  const double bound = 1 / std::sqrt(static_cast<double>(width));
+  return drawn(
+      name + ".weight", {channels, 1, width},
+      [&](RandomStream& numbers) {
+        return init_.kind == InitKind::kFla ? range_ * draw_normal(numbers)
+                                            : bound * (2 * draw_uniform(numbers) - 1);
+      },
+      true);
+}
+
+at::Tensor Weights::constant(const std::string& name, std::vector<std::int64_t> shape,
+                             double value) const {
+  return add(name, at::full(shape, value, at::kFloat), false);
+}
+
+}  // namespace shellgame

@@ -1,0 +1,226 @@
+// The contract that every mixer keeps, on small models of each (contract_cases.cpp).
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <set>
+
+#include "contract_cases.h"
+#include "shellgame/models/model.h"
+#include "shellgame/ops/engine.h"
+
+namespace shellgame {
+namespace {
+
+constexpr std::int64_t kBatch = 3;
+constexpr double kTolerance = 1e-5;
+
+double rms_ratio(const at::Tensor& value, const at::Tensor& reference) {
+  const at::Tensor error = (value - reference).to(at::kDouble);
+  return error.square().mean().sqrt().item<double>() /
+         (reference.to(at::kDouble).square().mean().sqrt().item<double>() + 1e-8);
+}
+
+at::Tensor drawn_ids(std::int64_t time, std::int64_t vocabulary, std::uint64_t seed = 5) {
+  at::Tensor ids = at::empty({kBatch, time}, at::kLong);
+  RandomStream numbers(seed, 0);
+  for (std::int64_t i = 0; i < ids.numel(); ++i) {
+    ids.data_ptr<std::int64_t>()[i] = numbers.below(static_cast<std::uint32_t>(vocabulary));
+  }
+  return ids;
+}
+
+class MixerContract : public testing::TestWithParam<ContractCase> {
+ protected:
+  void SetUp() override { use_threads(2); }
+
+  Model model_{ModelConfig(GetParam().config), {.seed = 7}};
+  std::int64_t vocabulary_ = model_.config().spec().vocabulary;
+
+  std::vector<at::Tensor> gradients(const at::Tensor& sum) {
+    std::vector<at::Tensor> parameters;
+    for (const Parameter& parameter : model_.parameters()) parameters.push_back(parameter.value);
+    return torch::autograd::grad({sum}, parameters, {}, true, false, /*allow_unused=*/true);
+  }
+};
+
+TEST_P(MixerContract, StepsEqualTheParallelForm) {
+  const at::Tensor ids = drawn_ids(70, vocabulary_);
+  const at::Tensor parallel = model_.logits(ids);
+  ModelState state;
+  std::vector<at::Tensor> steps;
+  for (std::int64_t t = 0; t < ids.size(1); ++t) {
+    steps.push_back(model_.step(ids.select(1, t), state));
+  }
+  EXPECT_LT(rms_ratio(at::stack(steps, 1), parallel), kTolerance);
+  EXPECT_EQ(state.tokens, 70);
+}
+
+TEST_P(MixerContract, SegmentsWithStateEqualTheWhole) {
+  const at::Tensor ids = drawn_ids(97, vocabulary_);
+  const at::Tensor whole = model_.logits(ids);
+  ModelState state;
+  std::vector<at::Tensor> parts;
+  for (const auto& [from, size] : {std::pair{0, 1}, {1, 2}, {3, 64}, {67, 30}}) {
+    parts.push_back(model_.logits(ids.narrow(1, from, size), &state));
+  }
+  EXPECT_LT(rms_ratio(at::cat(parts, 1), whole), kTolerance);
+}
+
+TEST_P(MixerContract, MemoryIsConstantWhereItIsPromised) {
+  ModelState state;
+  const at::Tensor ids = drawn_ids(40, vocabulary_);
+  model_.logits(ids, &state);
+  const std::int64_t bytes = state.bytes();
+  model_.logits(ids, &state);
+  if (model_.constant_memory()) {
+    EXPECT_EQ(state.bytes(), bytes);
+  } else {
+    EXPECT_GT(state.bytes(), bytes);
+  }
+}
+
+TEST_P(MixerContract, ALaterTokenChangesNothingBefore) {
+  const at::Tensor ids = drawn_ids(50, vocabulary_);
+  at::Tensor other = ids.clone();
+  other.select(1, 30).copy_((other.select(1, 30) + 1).remainder(vocabulary_));
+  const at::Tensor a = model_.logits(ids), b = model_.logits(other);
+  EXPECT_EQ((a.narrow(1, 0, 30) - b.narrow(1, 0, 30)).abs().max().item<float>(), 0);
+  EXPECT_GT((a.narrow(1, 30, 20) - b.narrow(1, 30, 20)).abs().max().item<float>(), 1e-4);
+}
+
+TEST_P(MixerContract, SequencesOfABatchDoNotMeet) {
+  const at::Tensor ids = drawn_ids(33, vocabulary_);
+  const at::Tensor all = model_.logits(ids);
+  const at::Tensor turned = model_.logits(ids.flip(0)).flip(0);
+  EXPECT_LT(rms_ratio(turned, all), 1e-6);
+  EXPECT_LT(rms_ratio(model_.logits(ids.narrow(0, 1, 1)), all.narrow(0, 1, 1)), 1e-6);
+}
+
+TEST_P(MixerContract, GradientsFlowThroughTheState) {
+  const at::Tensor ids = drawn_ids(20, vocabulary_);
+  ModelState state;
+  model_.logits(ids, &state);
+  std::vector<at::Tensor> inner;
+  for (LayerState& layer : state.layers) {
+    for (auto& [name, tensor] : layer.mixer) {
+      if (tensor.is_floating_point()) inner.push_back(tensor);
+    }
+  }
+  ASSERT_FALSE(inner.empty());
+  // Out of the final state into the parameters, and from later logits into the state.
+  const at::Tensor later = model_.logits(ids, &state).square().sum();
+  for (const at::Tensor& gradient : torch::autograd::grad({later}, inner, {}, true, false, true)) {
+    ASSERT_TRUE(gradient.defined());
+    EXPECT_TRUE(gradient.isfinite().all().item<bool>());
+    EXPECT_GT(gradient.abs().max().item<float>(), 0);
+  }
+}
+
+TEST_P(MixerContract, GradientsInSegmentsEqualThoseOfTheWhole) {
+  const at::Tensor ids = drawn_ids(45, vocabulary_);
+  const auto whole = gradients(model_.logits(ids).square().mean());
+  ModelState state;
+  const at::Tensor first = model_.logits(ids.narrow(1, 0, 17), &state);
+  const at::Tensor second = model_.logits(ids.narrow(1, 17, 28), &state);
+  const auto parts = gradients(at::cat({first, second}, 1).square().mean());
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    ASSERT_TRUE(whole[i].defined()) << model_.parameters()[i].name;
+    EXPECT_LT(rms_ratio(parts[i], whole[i]), 1e-4) << model_.parameters()[i].name;
+  }
+}
+
+TEST_P(MixerContract, GradientsAreFiniteAtTheEdges) {
+  for (const std::int64_t time : {1, 2, 63, 64, 65}) {
+    at::Tensor ids = drawn_ids(time, vocabulary_);
+    ids.select(0, 0).fill_(3);  // repeated keys
+    const auto all = gradients(model_.logits(ids).square().mean());
+    double sum = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!all[i].defined()) continue;
+      EXPECT_TRUE(all[i].isfinite().all().item<bool>()) << model_.parameters()[i].name;
+      sum += all[i].abs().sum().item<double>();
+    }
+    EXPECT_GT(sum, 0);
+  }
+}
+
+TEST_P(MixerContract, KernelsEqualTheComposedForm) {
+  const at::Tensor ids = drawn_ids(77, vocabulary_);
+  const at::Tensor fast = model_.logits(ids);
+  const auto fast_gradients = gradients(fast.square().mean());
+  const EngineScope composed(Engine::kComposed);
+  const at::Tensor plain = model_.logits(ids);
+  const auto plain_gradients = gradients(plain.square().mean());
+  EXPECT_LT(rms_ratio(fast, plain), kTolerance);
+  for (std::size_t i = 0; i < fast_gradients.size(); ++i) {
+    EXPECT_LT(rms_ratio(fast_gradients[i], plain_gradients[i]), 1e-4)
+        << model_.parameters()[i].name;
+  }
+}
+
+TEST_P(MixerContract, DoubleAgreesWithFloat) {
+  const at::Tensor ids = drawn_ids(40, vocabulary_);
+  const at::Tensor single = model_.logits(ids);
+  model_.to(at::kDouble);
+  const at::Tensor twice = model_.logits(ids);
+  EXPECT_EQ(twice.scalar_type(), at::kDouble);
+  EXPECT_LT(rms_ratio(single, twice), kTolerance);
+}
+
+TEST_P(MixerContract, TheSameBitsAgain) {
+  const at::Tensor ids = drawn_ids(80, vocabulary_);
+  const at::Tensor first = model_.logits(ids);
+  const auto first_gradients = gradients(first.square().mean());
+  const at::Tensor second = model_.logits(ids);
+  const auto second_gradients = gradients(second.square().mean());
+  EXPECT_TRUE(first.equal(second));
+  for (std::size_t i = 0; i < first_gradients.size(); ++i) {
+    EXPECT_TRUE(first_gradients[i].equal(second_gradients[i])) << model_.parameters()[i].name;
+  }
+}
+
+// Every tap that the mixer names: it is called, reading it changes nothing, replacing it does.
+TEST_P(MixerContract, TapsReadAndReplace) {
+  const at::Tensor ids = drawn_ids(12, vocabulary_);
+  const at::Tensor plain = model_.logits(ids);
+  std::set<std::string> names;
+  for (const LayerSpec& layer : model_.config().spec().layers) {
+    for (const std::string& name : find_mixer(layer.mixer).taps) names.insert(name);
+  }
+  ASSERT_FALSE(names.empty());
+  for (const std::string& name : names) {
+    int calls = 0;
+    Taps taps;
+    taps.wanted = [&](const TapPoint& point) { return point.name == name; };
+    taps.call = [&](const TapPoint& point, const at::Tensor& value) {
+      EXPECT_GE(point.layer, 0);
+      ++calls;
+      return value;
+    };
+    EXPECT_LT(rms_ratio(model_.logits(ids, nullptr, &taps), plain), kTolerance) << name;
+    EXPECT_GT(calls, 0) << name;
+    taps.call = [&](const TapPoint& point, const at::Tensor& value) {
+      return point.token < 0 || point.token == 5 ? value * 0.5 : value;
+    };
+    const at::Tensor changed = model_.logits(ids, nullptr, &taps);
+    EXPECT_GT((changed - plain).abs().max().item<float>(), 0) << name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Mixers, MixerContract, testing::ValuesIn(contract_cases()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(MixerContract, EveryMixerHasACase) {
+  std::set<std::string> missing;
+  for (const std::string& name : mixer_names()) missing.insert(name);
+  for (const ContractCase& each : contract_cases()) {
+    for (const LayerSpec& layer : ModelConfig(each.config).spec().layers) {
+      missing.erase(layer.mixer);
+    }
+  }
+  EXPECT_EQ(missing, std::set<std::string>());
+}
+
+}  // namespace
+}  // namespace shellgame
