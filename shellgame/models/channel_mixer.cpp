@@ -2,8 +2,8 @@
 
 #include <ATen/Functions.h>
 
+#include "shellgame/models/delta_parts.h"
 #include "shellgame/ops/activation.h"
-#include "shellgame/ops/short_conv.h"
 #include "shellgame/system/error.h"
 
 namespace shellgame {
@@ -42,11 +42,7 @@ class RwkvChannelMix : public ChannelMixer {
 
   at::Tensor forward(const Stream& stream, PartState* state, Pass&) const override {
     const at::Tensor& x = stream.normed();
-    const at::Tensor before = state != nullptr ? (*state)["last"] : at::Tensor();
-    const at::Tensor first = before.defined() ? before : at::zeros_like(x.narrow(1, 0, 1));
-    const at::Tensor earlier = at::cat({first, x.narrow(1, 0, x.size(1) - 1)}, 1);
-    if (state != nullptr) (*state)["last"] = last_inputs(x, before, 2);
-    const at::Tensor mixed = x + (earlier - x) * shift_;
+    const at::Tensor mixed = x + token_shift(x, state) * shift_;
     return stream.add_projected(activate(activation_, at::linear(mixed, key_)), value_);
   }
 

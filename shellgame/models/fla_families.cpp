@@ -97,7 +97,8 @@ ModelSpec fla_spec(const Options& options, const std::string& mixer) {
 namespace {
 
 Family fla_family(const std::string& model_type, const std::string& architecture,
-                  const std::string& mixer, const Json& changes) {
+                  const std::string& mixer, const Json& changes,
+                  const std::function<void(const Options&, ModelSpec&)>& adapt = {}) {
   Json defaults = fla_common_keys();
   defaults.update(find_mixer(mixer).defaults);
   defaults.update(changes);
@@ -105,14 +106,71 @@ Family fla_family(const std::string& model_type, const std::string& architecture
   return {.model_type = model_type,
           .architecture = architecture,
           .defaults = defaults,
-          .spec = [mixer](const Options& options) { return fla_spec(options, mixer); }};
+          .spec = [mixer, adapt](const Options& options) {
+            ModelSpec spec = fla_spec(options, mixer);
+            if (adapt) adapt(options, spec);
+            return spec;
+          }};
+}
+
+// LayerNorms, a norm before the first block, and RWKV's channel mix.
+void adapt_rwkv7(const Options& options, ModelSpec& spec) {
+  spec.norm = "layer_norm";
+  spec.norm_bias = options.flag("norm_bias");
+  spec.first_norm = options.flag("norm_first");
+  spec.channel_mixer = "rwkv_channel_mix";
+  spec.names.channel_norm = "ffn_norm";
+  spec.names.channel_mixer = "ffn";
+  constexpr std::int64_t kStep = 32;
+  if (!options.has("intermediate_size")) {
+    const auto wanted =
+        static_cast<std::int64_t>(static_cast<double>(spec.width) * options.number("hidden_ratio"));
+    spec.channel_options =
+        options.with({{"intermediate_size", (wanted + kStep - 1) / kStep * kStep}});
+  }
+}
+
+void adapt_mamba2(const Options&, ModelSpec& spec) {
+  spec.channel_mixer = "none";
+  spec.names = {.root = "backbone",
+                .embeddings = "embeddings",
+                .mixer_norm = "norm",
+                .mixer = "mixer",
+                .channel_norm = "",
+                .channel_mixer = "",
+                .final_norm = "norm_f",
+                .head = "lm_head"};
 }
 
 }  // namespace
 
 std::vector<Family> fla_families() {
   return {fla_family("delta_net", "DeltaNetForCausalLM", "delta_net",
-                     {{"attn_mode", "chunk"}, {"use_output_norm", true}})};
+                     {{"attn_mode", "chunk"}, {"use_output_norm", true}}),
+          fla_family("gated_deltanet", "GatedDeltaNetForCausalLM", "gated_delta_net",
+                     {{"attn_mode", "chunk"}, {"num_hidden_layers", 21}}),
+          fla_family("gated_deltaproduct", "GatedDeltaProductForCausalLM", "delta_product",
+                     {{"attn_mode", "chunk"}, {"num_hidden_layers", 21}}),
+          fla_family("kda", "KDAForCausalLM", "kda", {{"attn_mode", "chunk"}}),
+          fla_family("transformer", "TransformerForCausalLM", "attention",
+                     {{"elementwise_affine", true}}),
+          fla_family("rwkv7", "RWKV7ForCausalLM", "rwkv7",
+                     {{"attn_mode", "chunk"},
+                      {"hidden_act", "sqrelu"},
+                      {"norm_first", true},
+                      {"norm_bias", true},
+                      {"norm_eps", 1e-5},
+                      {"use_l2warp", true}},
+                     adapt_rwkv7),
+          fla_family("mamba2", "Mamba2ForCausalLM", "mamba2",
+                     {{"num_hidden_layers", 48},
+                      {"norm_eps", 1e-5},
+                      {"pad_token_id", 0},
+                      {"conv_init", nullptr},
+                      {"hidden_act", "silu"},
+                      {"residual_in_fp32", true},
+                      {"chunk_size", 256}},
+                     adapt_mamba2)};
 }
 
 }  // namespace shellgame

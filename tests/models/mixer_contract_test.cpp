@@ -209,15 +209,14 @@ TEST_P(MixerContract, TapsReadAndReplace) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Mixers, MixerContract, testing::ValuesIn(contract_cases()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& test) { return test.param.name; });
 
 TEST(MixerContract, EveryMixerHasACase) {
   std::set<std::string> missing;
   for (const std::string& name : mixer_names()) missing.insert(name);
   for (const ContractCase& each : contract_cases()) {
-    for (const LayerSpec& layer : ModelConfig(each.config).spec().layers) {
-      missing.erase(layer.mixer);
-    }
+    const ModelConfig config(each.config);
+    for (const LayerSpec& layer : config.spec().layers) missing.erase(layer.mixer);
   }
   EXPECT_EQ(missing, std::set<std::string>());
 }
