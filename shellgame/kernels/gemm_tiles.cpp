@@ -1,0 +1,215 @@
+#include "shellgame/kernels/gemm_tiles.h"
+
+#include <algorithm>
+
+#include "shellgame/kernels/simd.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "shellgame/kernels/gemm_tiles.cpp"
+#include <hwy/cache_control.h>
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace shellgame {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::CappedTag<float, kPanel>;
+using V = hn::Vec<D>;
+inline constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
+inline constexpr int kVectors = static_cast<int>(kPanel) / kLanes;  // of a full panel
+// As many rows as leave registers for the panel's vectors and one broadcast.
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+inline constexpr int kTileRows = 12;
+#elif HWY_TARGET == HWY_AVX2 || HWY_ARCH_ARM_A64
+inline constexpr int kTileRows = 6;
+#else
+inline constexpr int kTileRows = kVectors >= 16 ? 1 : 3;
+#endif
+
+// Where a register tile goes: c = base + scale * acc; columns beyond `valid` are not touched.
+struct Place {
+  float* c;
+  std::int64_t c_stride;
+  const float* base;
+  std::int64_t base_stride;
+  const float* scale;
+};
+
+template <int kCount>
+HWY_INLINE void store_row(const V (&acc)[kCount], float* c, const float* base, float scale) {
+  const D d;
+  const V factor = hn::Set(d, scale);
+#pragma GCC unroll 16
+  for (int v = 0; v < kCount; ++v) {
+    hn::StoreU(base == nullptr ? hn::Mul(acc[v], factor)
+                               : hn::MulAdd(acc[v], factor, hn::LoadU(d, base + v * kLanes)),
+               d, c + v * kLanes);
+  }
+}
+
+// acc[i][v] = sum over k of A(i, k) * panel[k][v]; A(i, k) is a[i * stride + k], or a[k * stride +
+// i] when A is read transposed.
+template <int kCountRows, int kCount, bool kTransposed>
+HWY_NOINLINE void register_tile(std::int64_t depth, const float* HWY_RESTRICT a,
+                                std::int64_t stride, const float* HWY_RESTRICT panel,
+                                const Place& place) {
+  const D d;
+  V acc[kCountRows][kCount];
+#pragma GCC unroll 16
+  for (int i = 0; i < kCountRows; ++i) {
+#pragma GCC unroll 16
+    for (int v = 0; v < kCount; ++v) acc[i][v] = hn::Zero(d);
+    __builtin_prefetch(place.c + i * place.c_stride, 1);
+    __builtin_prefetch(place.c + i * place.c_stride + kPanel - 1, 1);
+  }
+#pragma GCC unroll 4
+  for (std::int64_t k = 0; k < depth; ++k) {
+    V b[kCount];
+#pragma GCC unroll 16
+    for (int v = 0; v < kCount; ++v) b[v] = hn::Load(d, panel + k * kPanel + v * kLanes);
+#pragma GCC unroll 16
+    for (int i = 0; i < kCountRows; ++i) {
+      const V x = hn::Set(d, kTransposed ? a[k * stride + i] : a[i * stride + k]);
+#pragma GCC unroll 16
+      for (int v = 0; v < kCount; ++v) acc[i][v] = hn::MulAdd(x, b[v], acc[i][v]);
+    }
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kCountRows; ++i) {
+    store_row<kCount>(acc[i], place.c + i * place.c_stride,
+                      place.base == nullptr ? nullptr : place.base + i * place.base_stride,
+                      place.scale == nullptr ? 1.0F : place.scale[i]);
+  }
+}
+
+// The last rows, fewer than kRows, by the kernel of exactly that many.
+template <int kCountRows, int kCount, bool kTransposed>
+HWY_INLINE void some_rows(std::int64_t rows, std::int64_t depth, const float* a,
+                          std::int64_t stride, const float* panel, const Place& place) {
+  if (rows == kCountRows) {
+    register_tile<kCountRows, kCount, kTransposed>(depth, a, stride, panel, place);
+  } else if constexpr (kCountRows > 1) {
+    some_rows<kCountRows - 1, kCount, kTransposed>(rows, depth, a, stride, panel, place);
+  }
+}
+
+// One panel against all rows of the tile.
+template <int kRows, int kCount, bool kTransposed>
+void panel_rows(std::int64_t rows, std::int64_t depth, const float* a, std::int64_t stride,
+                const float* panel, Place place, std::int64_t valid) {
+  // Columns beyond the width belong to somebody else: such a panel goes through a tile of its own.
+  const bool whole = valid >= kCount * kLanes;
+  HWY_ALIGN float tile[kRows * kPanel];
+  for (std::int64_t r = 0; r < rows; r += kRows) {
+    const std::int64_t count = std::min<std::int64_t>(kRows, rows - r);
+    if (whole) {
+      some_rows<kRows, kCount, kTransposed>(count, depth, a, stride, panel, place);
+    } else {
+      some_rows<kRows, kCount, kTransposed>(count, depth, a, stride, panel,
+                                            {tile, kPanel, nullptr, 0, place.scale});
+      for (std::int64_t i = 0; i < count; ++i) {
+        float* c = place.c + i * place.c_stride;
+        const float* base = place.base == nullptr ? nullptr : place.base + i * place.base_stride;
+        for (std::int64_t j = 0; j < valid; ++j)
+          c[j] = base == nullptr ? tile[i * kPanel + j] : base[j] + tile[i * kPanel + j];
+      }
+    }
+    a += kTransposed ? kRows : kRows * stride;
+    place.c += kRows * place.c_stride;
+    if (place.base != nullptr) place.base += kRows * place.base_stride;
+    if (place.scale != nullptr) place.scale += kRows;
+  }
+}
+
+template <bool kTransposed>
+HWY_INLINE void any_panel(std::int64_t rows, std::int64_t depth, const float* a,
+                          std::int64_t stride, const float* panel, const Place& place,
+                          std::int64_t valid) {
+  // A last panel of few columns costs half.
+  constexpr int kHalf = kVectors > 1 ? kVectors / 2 : 1;
+  constexpr int kHalfRows = kVectors > 1 && kTileRows > 1 ? 2 * kTileRows : kTileRows;
+  if (valid <= kHalf * kLanes) {
+    panel_rows<kHalfRows, kHalf, kTransposed>(rows, depth, a, stride, panel, place, valid);
+  } else {
+    panel_rows<kTileRows, kVectors, kTransposed>(rows, depth, a, stride, panel, place, valid);
+  }
+}
+
+void gemm_tile(const TileProduct& p) {
+  for (std::int64_t k = 0; k < p.depth; k += kDepthBlock) {
+    const std::int64_t depth = std::min(kDepthBlock, p.depth - k);
+    const ConstRows base = k > 0 ? ConstRows(p.c) : p.base;
+    for (std::int64_t column = 0; column < p.width; column += kPanel) {
+      const float* panel = p.panels + column / kPanel * p.panel_stride + k * kPanel;
+      const Place place = {p.c.data + column, p.c.stride,
+                           base.data == nullptr ? nullptr : base.data + column, base.stride,
+                           p.row_scale};
+      any_panel<false>(p.rows, depth, p.a.data + k, p.a.stride, panel, place,
+                       std::min(kPanel, p.width - column));
+    }
+  }
+}
+
+void gemm_tn_tile(const TileOuter& o) {
+  for (std::int64_t column = 0; column < o.right_width; column += kPanel) {
+    float* c = o.g.data + column;
+    any_panel<true>(o.left_width, o.rows, o.left.data, o.left.stride, o.panels + column * o.rows,
+                    {c, o.g.stride, o.add ? c : nullptr, o.g.stride, nullptr},
+                    std::min(kPanel, o.right_width - column));
+  }
+}
+
+void pack_panels(std::int64_t rows, std::int64_t width, ConstRows x, const float* row_scale,
+                 float* panels) {
+  const D d;
+  for (std::int64_t column = 0; column < width; column += kPanel) {
+    const std::int64_t valid = std::min(kPanel, width - column);
+    float* to = panels + column * rows;
+    for (std::int64_t r = 0; r < rows; ++r, to += kPanel) {
+      const float* from = x.row(r) + column;
+      const float scale = row_scale == nullptr ? 1.0F : row_scale[r];
+      if (valid == kPanel) {
+        for (int v = 0; v < kVectors; ++v)
+          hn::Store(hn::Mul(hn::LoadU(d, from + v * kLanes), hn::Set(d, scale)), d,
+                    to + v * kLanes);
+      } else {
+        for (std::int64_t i = 0; i < kPanel; ++i) to[i] = i < valid ? from[i] * scale : 0.0F;
+      }
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace shellgame
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace shellgame {
+
+HWY_EXPORT(gemm_tile);
+HWY_EXPORT(gemm_tn_tile);
+HWY_EXPORT(pack_panels);
+
+void gemm_tile(const TileProduct& product) { HWY_DYNAMIC_DISPATCH(gemm_tile)(product); }
+void gemm_tn_tile(const TileOuter& outer) { HWY_DYNAMIC_DISPATCH(gemm_tn_tile)(outer); }
+void pack_panels(std::int64_t rows, std::int64_t width, ConstRows x, const float* row_scale,
+                 float* panels) {
+  HWY_DYNAMIC_DISPATCH(pack_panels)(rows, width, x, row_scale, panels);
+}
+
+TileProduct tile_product(std::int64_t rows, ConstRows a, const PackedMatrix& b, Rows c) {
+  TileProduct product;
+  product.rows = rows;
+  product.depth = b.depth();
+  product.width = b.width();
+  product.a = a;
+  product.panels = b.data();
+  product.panel_stride = b.depth() * kPanel;
+  product.c = c;
+  return product;
+}
+
+}  // namespace shellgame
+#endif  // HWY_ONCE

@@ -1,0 +1,269 @@
+#include "shellgame/kernels/head_loss.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "shellgame/kernels/gemm_tiles.h"
+#include "shellgame/kernels/norm_gradients.h"
+#include "shellgame/kernels/outer_sums.h"
+#include "shellgame/kernels/row_tiles.h"
+#include "shellgame/system/error.h"
+#include "shellgame/system/threads.h"
+
+namespace shellgame {
+namespace {
+
+constexpr std::int64_t kSmallHead = 1 << 18;  // floats of a head that stays in the caches
+constexpr std::int64_t kLogits = 1 << 26;     // floats of logits kept at a time for a large head
+constexpr std::int64_t kGroup = 512;          // columns of a large head that are packed at a time
+constexpr std::int64_t kItems = 16;           // parts of a large head with a dx of their own
+
+class Sweep {
+ public:
+  Sweep(const HeadLossInputs& in, const HeadLossOutputs& out) : in_(in), out_(out) {
+    for (std::int64_t r = 0; r < in.rows; ++r) {
+      if (in.targets[r] >= in.vocabulary) {
+        wrong_use("a target must be below the vocabulary's size of {}, but row {} has {}",
+                  in.vocabulary, r, in.targets[r]);
+      }
+      if (in.targets[r] >= 0) counted_.push_back(r);
+    }
+    count_ = static_cast<std::int64_t>(counted_.size());
+    factor_ = in.sum == LossSum::kSum || count_ == 0 ? 1.0 : 1.0 / static_cast<double>(count_);
+    losses_.resize(counted_.size());
+    right_.resize(counted_.size());
+    rstd_.resize(counted_.size(), 1.0F);
+    wants_gradients_ = out.dx.data || out.d_head || out.d_norm_weight;
+  }
+
+  HeadLoss run() {
+    clear_uncounted();
+    Scratch sum(wants_gradients_ && out_.d_head == nullptr ? in_.vocabulary * in_.width : 0);
+    float* d_head = out_.d_head == nullptr ? sum.data() : out_.d_head;
+    if (in_.vocabulary * in_.width <= kSmallHead) {
+      small(d_head);
+    } else {
+      large(d_head);
+    }
+    if (wants_gradients_) {
+      const Weight head = {in_.head, in_.vocabulary};
+      float* const into = out_.d_head;
+      split_norm_gradient({&head, 1}, in_.width, in_.norm_weight, d_head, out_.d_norm_weight,
+                          {&into, 1});
+    }
+    HeadLoss result;
+    result.counted = count_;
+    for (std::size_t i = 0; i < counted_.size(); ++i) {
+      result.loss += losses_[i];
+      result.right += right_[i];
+      if (out_.row_loss) out_.row_loss[counted_[i]] = static_cast<float>(losses_[i]);
+      if (out_.row_right) out_.row_right[counted_[i]] = right_[i];
+    }
+    result.loss *= factor_;
+    return result;
+  }
+
+ private:
+  void clear_uncounted() {
+    for (std::int64_t r = 0; r < in_.rows; ++r) {
+      if (in_.targets[r] >= 0) continue;
+      if (out_.dx.data) std::fill(out_.dx.row(r), out_.dx.row(r) + in_.width, 0.0F);
+      if (out_.row_loss) out_.row_loss[r] = 0;
+      if (out_.row_right) out_.row_right[r] = 0;
+    }
+  }
+
+  std::int64_t row(std::int64_t i) const { return counted_[static_cast<std::size_t>(i)]; }
+  std::int64_t target(std::int64_t i) const { return in_.targets[row(i)]; }
+
+  // The counted rows first .. first + rows, normalised (without the norm's weight), side by side.
+  void gather(std::int64_t first, std::int64_t rows, Rows to) {
+    for (std::int64_t i = 0; i < rows; ++i) {
+      const ConstRows x = in_.x.from(row(first + i));
+      float& rstd = rstd_[static_cast<std::size_t>(first + i)];
+      if (in_.norm_weight) rstd_tile(1, in_.width, x, in_.eps, &rstd);
+      normalise_tile(1, in_.width, x, nullptr, &rstd, to.from(i));
+    }
+  }
+
+  void keep_loss(std::int64_t i, const RowMax& max, float logit) {
+    const auto at = static_cast<std::size_t>(i);
+    losses_[at] = static_cast<double>(max.largest) - static_cast<double>(logit) +
+                  std::log(static_cast<double>(max.sum));
+    right_[at] = max.place == target(i);
+  }
+
+  // g: the gradient of the normalised rows.
+  void scatter_dx(std::int64_t first, std::int64_t rows, ConstRows g) {
+    if (out_.dx.data == nullptr) return;
+    for (std::int64_t i = 0; i < rows; ++i) {
+      const Rows dx = out_.dx.from(row(first + i));
+      if (in_.norm_weight == nullptr) {
+        std::copy(g.row(i), g.row(i) + in_.width, dx.data);
+      } else {
+        norm_backward_tile(1, in_.width, in_.x.from(row(first + i)),
+                           &rstd_[static_cast<std::size_t>(first + i)], g.from(i), {}, dx);
+      }
+    }
+  }
+
+  // All logits of a tile of rows are in the cache at once.
+  void small(float* d_head) {
+    const std::int64_t width = in_.width, vocabulary = in_.vocabulary;
+    const Weight head = {in_.head, vocabulary};
+    const PackedMatrix forward = PackedMatrix::transposed({&head, 1}, width, in_.norm_weight);
+    const PackedMatrix back = PackedMatrix::plain({&head, 1}, width, in_.norm_weight);
+    const std::int64_t x_stride = good_stride(width), p_stride = good_stride(vocabulary);
+    const std::int64_t panels = panels_of(width) * kPanel * kTileRows;
+    const OuterSum outer = {vocabulary, width, wants_gradients_ ? d_head : nullptr};
+    sum_outer_products(
+        count_, panels + kTileRows * (x_stride + p_stride), {&outer, 1},
+        [&](std::int64_t first, std::int64_t rows, float* space, OuterOperands* operands) {
+          const Rows x = {space + panels, x_stride};
+          const Rows p = {space + panels + kTileRows * x_stride, p_stride};
+          gather(first, rows, x);
+          gemm_tile(tile_product(rows, x, forward, p));
+          for (std::int64_t i = 0; i < rows; ++i) {
+            const RowMax max = row_max_sum(vocabulary, p.row(i));
+            keep_loss(first + i, max, p.row(i)[target(first + i)]);
+            if (!wants_gradients_) continue;
+            softmax_row(vocabulary, max.largest, static_cast<float>(factor_) / max.sum, p.row(i));
+            p.row(i)[target(first + i)] -= static_cast<float>(factor_);
+          }
+          if (!wants_gradients_) return;
+          pack_panels(rows, width, x, nullptr, space);
+          gemm_tile(tile_product(rows, p, back, x));
+          scatter_dx(first, rows, x);
+          *operands = {p, space};
+        });
+  }
+
+  // Blocks of rows whose logits are kept, columns by groups: the maximum and the sum of each group
+  // first, then the gradients. The head is read twice for each block.
+  void large(float* d_head) {
+    const std::int64_t p_stride = good_stride(in_.vocabulary);
+    const std::int64_t most = std::max<std::int64_t>(1, kLogits / p_stride / kTileRows) * kTileRows;
+    const std::int64_t block = std::min((count_ + kTileRows - 1) / kTileRows * kTileRows, most);
+    Scratch logits(block * p_stride), x(block * good_stride(in_.width));
+    if (count_ == 0 && wants_gradients_)
+      std::fill(d_head, d_head + in_.vocabulary * in_.width, 0.0F);
+    for (std::int64_t first = 0; first < count_; first += block) {
+      const std::int64_t rows = std::min(block, count_ - first);
+      const Rows p = {logits.data(), p_stride}, n = {x.data(), good_stride(in_.width)};
+      for_row_tiles(rows, [&](std::int64_t begin, std::int64_t tile_rows) {
+        gather(first + begin, tile_rows, n.from(begin));
+      });
+      const std::vector<RowMax> max = large_logits(first, rows, n, p);
+      if (wants_gradients_) large_gradients(first, rows, n, p, max, d_head);
+    }
+  }
+
+  std::vector<RowMax> large_logits(std::int64_t first, std::int64_t rows, ConstRows n, Rows p) {
+    const std::int64_t groups = (in_.vocabulary + kGroup - 1) / kGroup;
+    std::vector<RowMax> parts(static_cast<std::size_t>(groups * rows));
+    parallel_for(static_cast<std::size_t>(groups), [&](std::size_t group) {
+      const std::int64_t column = static_cast<std::int64_t>(group) * kGroup;
+      const Weight head = group_of(column);
+      const PackedMatrix packed = PackedMatrix::transposed({&head, 1}, in_.width, in_.norm_weight);
+      for (std::int64_t begin = 0; begin < rows; begin += kTileRows) {
+        const std::int64_t tile_rows = std::min(kTileRows, rows - begin);
+        gemm_tile(tile_product(tile_rows, n.from(begin), packed, p.from(begin, column)));
+        for (std::int64_t i = begin; i < begin + tile_rows; ++i) {
+          RowMax max = row_max_sum(head.out, p.row(i) + column);
+          max.place += column;
+          parts[group * static_cast<std::size_t>(rows) + static_cast<std::size_t>(i)] = max;
+        }
+      }
+    });
+    std::vector<RowMax> whole(parts.begin(), parts.begin() + rows);
+    for (std::int64_t i = 0; i < rows; ++i) {
+      RowMax& max = whole[static_cast<std::size_t>(i)];
+      double sum = 0;
+      for (std::int64_t group = 1; group < groups; ++group) {
+        const RowMax& part = parts[static_cast<std::size_t>(group * rows + i)];
+        if (part.largest > max.largest) {
+          max.largest = part.largest;
+          max.place = part.place;
+        }
+      }
+      for (std::int64_t group = 0; group < groups; ++group) {
+        const RowMax& part = parts[static_cast<std::size_t>(group * rows + i)];
+        sum += static_cast<double>(part.sum) *
+               std::exp(static_cast<double>(part.largest) - static_cast<double>(max.largest));
+      }
+      max.sum = static_cast<float>(sum);
+      keep_loss(first + i, max, p.row(i)[target(first + i)]);
+    }
+    return whole;
+  }
+
+  void large_gradients(std::int64_t first, std::int64_t rows, ConstRows n, Rows p,
+                       const std::vector<RowMax>& max, float* d_head) {
+    const std::int64_t width = in_.width, stride = panels_of(width) * kPanel;
+    const std::int64_t groups = (in_.vocabulary + kGroup - 1) / kGroup;
+    const std::int64_t items = std::min(groups, kItems);
+    Scratch panels(rows * stride), parts(items * rows * stride);
+    for_row_tiles(rows, [&](std::int64_t begin, std::int64_t tile_rows) {
+      pack_panels(tile_rows, width, n.from(begin), nullptr, panels.data() + begin * stride);
+    });
+    parallel_for(static_cast<std::size_t>(items), [&](std::size_t which) {
+      const auto item = static_cast<std::int64_t>(which);
+      const Rows g = {parts.data() + item * rows * stride, stride};
+      const std::int64_t begin_group = item * groups / items, end = (item + 1) * groups / items;
+      for (std::int64_t group = begin_group; group < end; ++group) {
+        const std::int64_t column = group * kGroup;
+        const Weight head = group_of(column);
+        const PackedMatrix packed = PackedMatrix::plain({&head, 1}, width, in_.norm_weight);
+        for (std::int64_t begin = 0; begin < rows; begin += kTileRows) {
+          const std::int64_t tile_rows = std::min(kTileRows, rows - begin);
+          const Rows tile = p.from(begin, column);
+          for (std::int64_t i = 0; i < tile_rows; ++i) {
+            const RowMax& whole = max[static_cast<std::size_t>(begin + i)];
+            softmax_row(head.out, whole.largest, static_cast<float>(factor_) / whole.sum,
+                        tile.row(i));
+            const std::int64_t at = target(first + begin + i) - column;
+            if (at >= 0 && at < head.out) tile.row(i)[at] -= static_cast<float>(factor_);
+          }
+          TileProduct product = tile_product(tile_rows, tile, packed, g.from(begin));
+          if (group > begin_group) product.base = product.c;
+          gemm_tile(product);
+          gemm_tn_tile({tile_rows,
+                        head.out,
+                        width,
+                        tile,
+                        panels.data() + begin * stride,
+                        {d_head + column * width, width},
+                        first > 0 || begin > 0});
+        }
+      }
+    });
+    for_row_tiles(rows, [&](std::int64_t begin, std::int64_t tile_rows) {
+      const Rows g = {parts.data() + begin * stride, stride};
+      sum_parts(tile_rows * stride, items, rows * stride, g.data, g.data);
+      scatter_dx(first + begin, tile_rows, g);
+    });
+  }
+
+  Weight group_of(std::int64_t column) const {
+    return {in_.head + column * in_.width, std::min(kGroup, in_.vocabulary - column)};
+  }
+
+  const HeadLossInputs& in_;
+  const HeadLossOutputs& out_;
+  std::vector<std::int64_t> counted_;
+  std::int64_t count_ = 0;
+  double factor_ = 1;
+  std::vector<double> losses_;
+  std::vector<std::int8_t> right_;
+  std::vector<float> rstd_;
+  bool wants_gradients_ = false;
+};
+
+}  // namespace
+
+HeadLoss head_loss(const HeadLossInputs& inputs, const HeadLossOutputs& outputs) {
+  return Sweep(inputs, outputs).run();
+}
+
+}  // namespace shellgame

@@ -1,0 +1,41 @@
+// Row operations that stand alone: RMSNorm, SwiGLU's gate, rotary positions, the embedding's
+// gradient.
+#pragma once
+
+#include <cstdint>
+
+#include "shellgame/kernels/gemm.h"
+
+namespace shellgame {
+
+// y = x * rstd * weight, rstd [rows] = 1 / sqrt(mean(x^2) + eps). weight [width] may be null (all
+// 1).
+void rms_norm(std::int64_t rows, std::int64_t width, ConstRows x, const float* weight, float eps,
+              Rows y, float* rstd);
+// dx = d_residual (may be empty) + gradient; d_weight [width] is written, or null.
+void rms_norm_backward(std::int64_t rows, std::int64_t width, ConstRows x, const float* weight,
+                       const float* rstd, ConstRows dy, ConstRows d_residual, Rows dx,
+                       float* d_weight);
+
+// y = SiLU(gate) * up, all [rows, width].
+void swiglu(std::int64_t rows, std::int64_t width, ConstRows gate, ConstRows up, Rows y);
+void swiglu_backward(std::int64_t rows, std::int64_t width, ConstRows gate, ConstRows up,
+                     ConstRows dy, Rows d_gate, Rows d_up);
+
+// x, y [rows, heads, head_width], row r at position `offset + r % time`. Half-split form: pairs are
+// (i, i + head_width / 2), angle position * base^(-2 i / head_width). In place is allowed. The
+// backward pass is the rotation by the opposite angle.
+struct RopeShape {
+  std::int64_t rows = 0, time = 1, heads = 1, head_width = 0;
+  std::int64_t offset = 0;
+  double base = 10000;
+};
+void rope(const RopeShape& shape, ConstRows x, Rows y);
+void rope_backward(const RopeShape& shape, ConstRows dy, Rows dx);
+
+// d_table [vocabulary, width] = sum of dy's rows by id, written; ids [rows] within the vocabulary
+// (else UsageError). The order of summation is the order of rows.
+void embedding_gradient(std::int64_t rows, std::int64_t width, std::int64_t vocabulary,
+                        const std::int64_t* ids, ConstRows dy, float* d_table);
+
+}  // namespace shellgame

@@ -1,0 +1,45 @@
+// What happens to a tile of rows between its matrix products, on the calling thread.
+#pragma once
+
+#include <cstdint>
+
+#include "shellgame/kernels/gemm.h"
+
+namespace shellgame {
+
+// rstd[r] = 1 / sqrt(mean(x_r^2) + eps).
+void rstd_tile(std::int64_t rows, std::int64_t width, ConstRows x, float eps, float* rstd);
+
+// y = x * rstd * weight; weight may be null.
+void normalise_tile(std::int64_t rows, std::int64_t width, ConstRows x, const float* weight,
+                    const float* rstd, Rows y);
+
+// Through the norm, g [rows, width] being the gradient of x * rstd:
+// dx = residual + rstd (g - x rstd^2 mean(g x)); residual may be empty. dx may be g or residual.
+void norm_backward_tile(std::int64_t rows, std::int64_t width, ConstRows x, const float* rstd,
+                        ConstRows g, ConstRows residual, Rows dx);
+
+// y = SiLU(gate) * up.
+void swiglu_tile(std::int64_t rows, std::int64_t width, ConstRows gate, ConstRows up, Rows y);
+// And back; y (the product once more) may be empty. d_gate may be gate, d_up may be up.
+void swiglu_backward_tile(std::int64_t rows, std::int64_t width, ConstRows gate, ConstRows up,
+                          ConstRows dy, Rows d_gate, Rows d_up, Rows y);
+
+// sum[j] += sum over rows of a * b * scale[row]: a norm weight's gradient.
+void add_products_tile(std::int64_t rows, std::int64_t width, ConstRows a, ConstRows b,
+                       const float* scale, float* sum);
+
+// Largest value of a row, its first place, and the sum of exp(value - largest).
+struct RowMax {
+  float largest = 0, sum = 0;
+  std::int64_t place = 0;
+};
+RowMax row_max_sum(std::int64_t width, const float* row);
+// row = factor * exp(row - shift).
+void softmax_row(std::int64_t width, float shift, float factor, float* row);
+
+// to[i] = sum over parts of from[part * stride + i], in their order.
+void sum_parts(std::int64_t size, std::int64_t parts, std::int64_t stride, const float* from,
+               float* to);
+
+}  // namespace shellgame
