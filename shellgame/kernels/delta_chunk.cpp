@@ -1,0 +1,101 @@
+#include "shellgame/kernels/delta_chunk.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace shellgame {
+namespace {
+
+constexpr std::size_t kLanes = 16;      // no target of ours has longer vectors of floats
+constexpr std::size_t kAlignment = 64;  // bytes
+
+std::size_t padded(std::size_t width) { return (width + kLanes - 1) / kLanes * kLanes; }
+
+// Rows that lie a large power of two apart share few sets of the cache: a little more distance.
+std::size_t row_distance(std::size_t width) {
+  return width >= 64 && width % 64 == 0 ? width + 16 : width;
+}
+
+}  // namespace
+
+ChunkShape chunk_shape(const DeltaSizes& sizes, bool error, bool decay, std::size_t tokens,
+                       std::size_t chunks) {
+  ChunkShape s;
+  s.K = sizes.K;
+  s.V = sizes.V;
+  s.Kp = padded(s.K);
+  s.Vp = padded(s.V);
+  s.kr = row_distance(s.Kp);
+  s.vr = row_distance(s.Vp);
+  s.C = tokens ? tokens : s.Kp * s.Vp >= 64 * 64 ? 32 : 16;
+  s.chunks = chunks ? chunks : s.Kp * s.Vp >= 64 * 64 ? 2 : 1;
+  s.error = error;
+  s.decay = decay;
+  return s;
+}
+
+void pack_state(const ChunkShape& s, const float* padded, float* packed) {
+  for (std::size_t i = 0; i < s.K; ++i) std::copy_n(padded + i * s.vr, s.V, packed + i * s.V);
+}
+
+void unpack_state(const ChunkShape& s, const float* packed, float* padded) {
+  for (std::size_t i = 0; i < s.K; ++i) std::copy_n(packed + i * s.V, s.V, padded + i * s.vr);
+}
+
+float* ChunkSpace::take(std::size_t count) {
+  const std::size_t place = used_;
+  used_ += padded(count);
+  return begin_ ? begin_ + place : nullptr;
+}
+
+void ChunkSpace::set(const ChunkShape& shape, std::size_t chunk_count, bool backward,
+                     std::size_t extra) {
+  begin_ = nullptr;
+  lay_out(shape, chunk_count, backward, extra);
+  memory_.assign(used_ + kAlignment / sizeof(float), 0.0f);
+  const auto place = reinterpret_cast<std::uintptr_t>(memory_.data());
+  begin_ = memory_.data() + (kAlignment - place % kAlignment) % kAlignment / sizeof(float);
+  lay_out(shape, chunk_count, backward, extra);
+}
+
+void ChunkSpace::lay_out(const ChunkShape& s, std::size_t chunk_count, bool backward,
+                         std::size_t extra) {
+  used_ = 0;
+  chunks_.clear();
+  const std::size_t C = s.C;
+  for (std::size_t i = 0; i < chunk_count; ++i) {
+    Chunk c{};
+    c.kq = take(2 * C * s.kr);
+    c.e = take(C * s.vr);
+    c.u = take(C * s.vr);
+    c.beta = take(C);
+    c.decay = take(C);
+    c.lp = take(2 * C * C);
+    c.kt = take(s.Kp * C);
+    c.state = take(s.state());
+    c.kq_begin = s.decay ? take(2 * C * s.kr) : c.kq;
+    c.k_end = s.decay ? take(C * s.kr) : c.kq;
+    if (s.decay) {
+      c.sums = take(C);
+      c.from_begin = take(C);
+      c.to_end = take(C);
+      c.decays = take(C * C);
+    }
+    chunks_.push_back(c);
+  }
+  extra_ = take(extra);
+  if (!backward) return;
+  BackwardSpace& w = backward_;
+  w.y = take(C * s.vr);
+  w.z = take(2 * C * s.vr);
+  w.ut = take(s.Vp * C);
+  w.g = take(2 * C * C);
+  w.st = take(s.Vp * s.kr);
+  w.dkq = take(2 * C * s.kr);
+  w.t = take(C * s.kr);
+  w.dS = take(s.state());
+  w.dbeta = take(C);
+  w.dg = take(C);
+}
+
+}  // namespace shellgame

@@ -1,0 +1,139 @@
+// The chunked form of the delta rule over whole sequences: one item is a batch and a head.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "shellgame/kernels/delta_rule_chunked.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstddef>
+
+#include "shellgame/kernels/delta_chunk-inl.h"
+#include "shellgame/kernels/delta_chunk.h"
+#include "shellgame/kernels/delta_forms.h"
+#include "shellgame/kernels/head_rows-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace shellgame {
+namespace HWY_NAMESPACE {
+
+inline void load_chunk(const ChunkShape& s, const DeltaRuleInput<float>& in, std::size_t first,
+                       std::size_t head, std::size_t count, const Chunk& c) {
+  load_rows(in.k, first, head, s.K, count, s.C, 1.0f, c.kq, s.kr);
+  load_rows(in.q, first, head, s.K, count, s.C, in.scale, c.kq + s.C * s.kr, s.kr);
+  load_rows(in.v, first, head, s.V, count, s.C, 1.0f, c.e, s.vr);
+  for (std::size_t i = 0; i < s.C; ++i) {
+    const bool real = i < count;
+    c.beta[i] = !real ? 0.0f : in.beta ? in.beta.row(first + i)[head] : 1.0f;
+    if (s.decay) c.decay[i] = real ? in.g.row(first + i)[head] : 0.0f;
+  }
+}
+
+void ChunkedForwardItem(const ChunkShape& s, const DeltaSizes& sizes,
+                        const DeltaRuleInput<float>& in, const DeltaRuleOutput<float>& out,
+                        float* saved, std::size_t b, std::size_t h) {
+  thread_local ChunkSpace space;
+  space.set(s, 1, false, s.C * s.vr);
+  const Chunk& c = space.chunk(0);
+  float *S = c.state, *o = space.extra();
+  const std::size_t T = sizes.T, item = b * sizes.H + h, state = s.K * s.V;
+  const std::size_t segments = (T + s.segment() - 1) / s.segment();
+  if (in.h0) unpack_state(s, in.h0 + item * state, S);
+  for (std::size_t t = 0; t < T; t += s.C) {
+    const std::size_t count = std::min(s.C, T - t), first = b * T + t;
+    if (saved && t > 0 && t % s.segment() == 0)
+      pack_state(s, S, saved + (item * (segments - 1) + t / s.segment() - 1) * state);
+    load_chunk(s, in, first, h, count, c);
+    prepare_chunk(s, c);
+    solve_chunk(s, c, S);
+    output_chunk(s, c, S, o);
+    store_rows(o, s.vr, 1.0f, s.V, count, out.o, first, h);
+    if (t + s.C < T || out.ht) advance_chunk(s, c, S);
+  }
+  if (out.ht) pack_state(s, S, out.ht + item * state);
+}
+
+void ChunkedBackwardItem(const ChunkShape& s, const DeltaSizes& sizes,
+                         const DeltaRuleInput<float>& in, const float* saved,
+                         const DeltaRuleGradients<float>& gradients, std::size_t b, std::size_t h) {
+  thread_local ChunkSpace space;
+  space.set(s, s.chunks, true);
+  const BackwardSpace& w = space.backward();
+  const std::size_t T = sizes.T, C = s.C, item = b * sizes.H + h, state = s.K * s.V;
+  const std::size_t segments = (T + s.segment() - 1) / s.segment();
+  if (gradients.dht) unpack_state(s, gradients.dht + item * state, w.dS);
+  for (std::size_t segment = segments; segment-- > 0;) {
+    const std::size_t begin = segment * s.segment();
+    const std::size_t chunks = (std::min(s.segment(), T - begin) + C - 1) / C;
+    float* S = space.chunk(0).state;
+    if (segment > 0)
+      unpack_state(s, saved + (item * (segments - 1) + segment - 1) * state, S);
+    else if (in.h0)
+      unpack_state(s, in.h0 + item * state, S);
+    else
+      std::fill_n(S, s.state(), 0.0f);
+    for (std::size_t i = 0; i < chunks; ++i) {
+      const Chunk& c = space.chunk(i);
+      const std::size_t t = begin + i * C;
+      load_chunk(s, in, b * T + t, h, std::min(C, T - t), c);
+      prepare_chunk(s, c);
+      solve_chunk(s, c, c.state);
+      if (i + 1 == chunks) break;
+      std::copy_n(c.state, s.state(), space.chunk(i + 1).state);
+      advance_chunk(s, c, space.chunk(i + 1).state);
+    }
+    for (std::size_t i = chunks; i-- > 0;) {
+      const Chunk& c = space.chunk(i);
+      const std::size_t t = begin + i * C, count = std::min(C, T - t), first = b * T + t;
+      if (gradients.d_o)
+        load_rows(gradients.d_o, first, h, s.V, count, C, 1.0f, w.z + C * s.vr, s.vr);
+      chunk_backward(s, c, w, c.state, w.dS);
+      store_rows(w.dkq, s.kr, 1.0f, s.K, count, gradients.dk, first, h);
+      store_rows(w.dkq + C * s.kr, s.kr, in.scale, s.K, count, gradients.dq, first, h);
+      if (s.error) {
+        store_rows(w.z, s.vr, -1.0f, s.V, count, gradients.dv, first, h);
+      } else {
+        scale_rows(C, s.Vp, s.vr, c.beta, w.y, w.y);
+        store_rows(w.y, s.vr, 1.0f, s.V, count, gradients.dv, first, h);
+      }
+      if (gradients.dbeta)
+        for (std::size_t j = 0; j < count; ++j) gradients.dbeta.row(first + j)[h] = w.dbeta[j];
+      if (gradients.dg)
+        for (std::size_t j = 0; j < count; ++j) gradients.dg.row(first + j)[h] = w.dg[j];
+    }
+  }
+  if (gradients.dh0) pack_state(s, w.dS, gradients.dh0 + item * state);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace shellgame
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+#include "shellgame/system/threads.h"
+
+namespace shellgame {
+
+HWY_EXPORT(ChunkedForwardItem);
+HWY_EXPORT(ChunkedBackwardItem);
+
+void delta_rule_forward_chunked(const ChunkShape& shape, const DeltaSizes& sizes,
+                                const DeltaRuleInput<float>& input,
+                                const DeltaRuleOutput<float>& output, float* saved) {
+  parallel_for(sizes.B * sizes.H, [&](std::size_t i) {
+    HWY_DYNAMIC_DISPATCH(ChunkedForwardItem)
+    (shape, sizes, input, output, saved, i / sizes.H, i % sizes.H);
+  });
+}
+
+void delta_rule_backward_chunked(const ChunkShape& shape, const DeltaSizes& sizes,
+                                 const DeltaRuleInput<float>& input, const float* saved,
+                                 const DeltaRuleGradients<float>& gradients) {
+  parallel_for(sizes.B * sizes.H, [&](std::size_t i) {
+    HWY_DYNAMIC_DISPATCH(ChunkedBackwardItem)
+    (shape, sizes, input, saved, gradients, i / sizes.H, i % sizes.H);
+  });
+}
+
+}  // namespace shellgame
+#endif

@@ -1,0 +1,48 @@
+// Rows of one head between a RowView and working space, for one Highway target. Included once by
+// each target, as small_matrix-inl.h.
+#if defined(SHELLGAME_KERNELS_HEAD_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SHELLGAME_KERNELS_HEAD_ROWS_INL_H_
+#undef SHELLGAME_KERNELS_HEAD_ROWS_INL_H_
+#else
+#define SHELLGAME_KERNELS_HEAD_ROWS_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstddef>
+
+#include "shellgame/kernels/row_view.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace shellgame {
+namespace HWY_NAMESPACE {
+
+// Rows of one head, `width` values each, from row `first` on; rows from `count` to C become zero.
+inline void load_rows(const RowView<const float>& view, std::size_t first, std::size_t head,
+                      std::size_t width, std::size_t count, std::size_t C, float factor, float* to,
+                      std::size_t distance) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const float* HWY_RESTRICT from = view.row(first + i) + head * width;
+    float* HWY_RESTRICT target = to + i * distance;
+    for (std::size_t j = 0; j < width; ++j) target[j] = factor * from[j];
+  }
+  for (std::size_t i = count; i < C; ++i) std::fill_n(to + i * distance, width, 0.0f);
+}
+
+inline void store_rows(const float* from, std::size_t distance, float factor, std::size_t width,
+                       std::size_t count, const RowView<float>& view, std::size_t first,
+                       std::size_t head) {
+  if (!view) return;
+  for (std::size_t i = 0; i < count; ++i) {
+    const float* HWY_RESTRICT source = from + i * distance;
+    float* HWY_RESTRICT target = view.row(first + i) + head * width;
+    for (std::size_t j = 0; j < width; ++j) target[j] = factor * source[j];
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace shellgame
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,149 @@
+// Products of small matrices that lie in the first- and second-level cache, for one Highway target.
+// Rows of B and C are padded to whole vectors; A is read one element at a time, so that its
+// transpose costs nothing. No include guard of the usual kind: each target includes it once.
+#if defined(SHELLGAME_KERNELS_SMALL_MATRIX_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SHELLGAME_KERNELS_SMALL_MATRIX_INL_H_
+#undef SHELLGAME_KERNELS_SMALL_MATRIX_INL_H_
+#else
+#define SHELLGAME_KERNELS_SMALL_MATRIX_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstddef>
+
+HWY_BEFORE_NAMESPACE();
+namespace shellgame {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using FloatTag = hn::ScalableTag<float>;
+using FloatVector = hn::Vec<FloatTag>;
+
+// What is done with the product.
+enum class Store { kSet, kSetNegative, kAdd, kSubtract };
+// Where A is zero, or what of C is wanted: kLowerA has A(i,p) = 0 for p > i, kUpperA for p < i;
+// kLowerC leaves C(i,j) undefined for j > i.
+enum class Shape { kFull, kLowerA, kUpperA, kLowerC };
+
+// Element (i, p) of A is at data[i * row + p * column].
+struct MatrixA {
+  const float* data;
+  std::size_t row, column;
+};
+
+// C[MR, NR vectors] from A[MR, begin..end) and B[begin..end, NR vectors].
+template <Store kStore, int MR, int NR>
+HWY_INLINE void multiply_tile(std::size_t begin, std::size_t end, MatrixA a,
+                              const float* HWY_RESTRICT b, std::size_t b_row, float* HWY_RESTRICT c,
+                              std::size_t c_row) {
+  const FloatTag d;
+  const std::size_t lanes = hn::Lanes(d);
+  constexpr bool kNegative = kStore == Store::kSetNegative || kStore == Store::kSubtract;
+  FloatVector sum[MR][NR];
+  for (int i = 0; i < MR; ++i)
+    for (int j = 0; j < NR; ++j) {
+      if constexpr (kStore == Store::kAdd || kStore == Store::kSubtract)
+        sum[i][j] = hn::Load(
+            d, c + static_cast<std::size_t>(i) * c_row + static_cast<std::size_t>(j) * lanes);
+      else
+        sum[i][j] = hn::Zero(d);
+    }
+  const float* HWY_RESTRICT a_place = a.data + begin * a.column;
+  const float* HWY_RESTRICT b_place = b + begin * b_row;
+  for (std::size_t p = begin; p < end; ++p) {
+    FloatVector row[NR];
+    for (int j = 0; j < NR; ++j)
+      row[j] = hn::Load(d, b_place + static_cast<std::size_t>(j) * lanes);
+    for (int i = 0; i < MR; ++i) {
+      const FloatVector factor = hn::Set(d, a_place[static_cast<std::size_t>(i) * a.row]);
+      for (int j = 0; j < NR; ++j)
+        sum[i][j] = kNegative ? hn::NegMulAdd(factor, row[j], sum[i][j])
+                              : hn::MulAdd(factor, row[j], sum[i][j]);
+    }
+    a_place += a.column;
+    b_place += b_row;
+  }
+  for (int i = 0; i < MR; ++i)
+    for (int j = 0; j < NR; ++j)
+      hn::Store(sum[i][j], d,
+                c + static_cast<std::size_t>(i) * c_row + static_cast<std::size_t>(j) * lanes);
+}
+
+template <Store kStore, Shape kShape, int MR, int NR>
+HWY_INLINE void multiply_rows(std::size_t i, std::size_t depth, MatrixA a, const float* b,
+                              std::size_t b_row, float* c, std::size_t c_row) {
+  std::size_t begin = 0, end = depth;
+  if (kShape == Shape::kLowerA) end = std::min(depth, i + MR);
+  if (kShape == Shape::kUpperA) begin = i;
+  a.data += i * a.row;
+  multiply_tile<kStore, MR, NR>(begin, end, a, b, b_row, c + i * c_row, c_row);
+}
+
+template <Store kStore, Shape kShape, int NR>
+HWY_INLINE void multiply_columns(std::size_t j, std::size_t rows, std::size_t depth, MatrixA a,
+                                 const float* b, std::size_t b_row, float* c, std::size_t c_row) {
+  std::size_t i = 0;
+  b += j;
+  c += j;
+  if (kShape == Shape::kLowerC) i = j / 4 * 4;
+  // 16 = 6 + 6 + 4, 32 = 4 * 6 + 2 * 4: tiles of 6 rows fill the registers, 4 are still enough to
+  // hide the latency.
+  for (; i + 6 <= rows && (rows - i) % 4 != 0; i += 6)
+    multiply_rows<kStore, kShape, 6, NR>(i, depth, a, b, b_row, c, c_row);
+  for (; i + 12 <= rows; i += 12) {
+    multiply_rows<kStore, kShape, 6, NR>(i, depth, a, b, b_row, c, c_row);
+    multiply_rows<kStore, kShape, 6, NR>(i + 6, depth, a, b, b_row, c, c_row);
+  }
+  for (; i + 4 <= rows; i += 4)
+    multiply_rows<kStore, kShape, 4, NR>(i, depth, a, b, b_row, c, c_row);
+  for (; i < rows; ++i) multiply_rows<kStore, kShape, 1, NR>(i, depth, a, b, b_row, c, c_row);
+}
+
+// C[rows, columns] (=, -=, ...) A[rows, depth] B[depth, columns]; columns are whole vectors.
+template <Store kStore, Shape kShape = Shape::kFull>
+HWY_NOINLINE void multiply(std::size_t rows, std::size_t columns, std::size_t depth, MatrixA a,
+                           const float* b, std::size_t b_row, float* c, std::size_t c_row) {
+  const std::size_t lanes = hn::Lanes(FloatTag());
+  std::size_t j = 0;
+  for (; j + 2 * lanes <= columns; j += 2 * lanes)
+    multiply_columns<kStore, kShape, 2>(j, rows, depth, a, b, b_row, c, c_row);
+  for (; j < columns; j += lanes)
+    multiply_columns<kStore, kShape, 1>(j, rows, depth, a, b, b_row, c, c_row);
+}
+
+// to[columns, rows] = from[rows, columns]^T; both counts are multiples of 4.
+HWY_INLINE void transpose(std::size_t rows, std::size_t columns, const float* HWY_RESTRICT from,
+                          std::size_t from_row, float* HWY_RESTRICT to, std::size_t to_row) {
+#if HWY_TARGET == HWY_SCALAR
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t j = 0; j < columns; ++j) to[j * to_row + i] = from[i * from_row + j];
+#else
+  const hn::FixedTag<float, 4> d;
+  const hn::Repartition<double, decltype(d)> pairs;
+  for (std::size_t j = 0; j < columns; j += 4)
+    for (std::size_t i = 0; i < rows; i += 4) {
+      const float* place = from + i * from_row + j;
+      const auto r0 = hn::LoadU(d, place), r1 = hn::LoadU(d, place + from_row);
+      const auto r2 = hn::LoadU(d, place + 2 * from_row), r3 = hn::LoadU(d, place + 3 * from_row);
+      const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1));
+      const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3));
+      const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1));
+      const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, r2, r3));
+      float* target = to + j * to_row + i;
+      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, target);
+      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, target + to_row);
+      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d,
+                 target + 2 * to_row);
+      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d,
+                 target + 3 * to_row);
+    }
+#endif
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace shellgame
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,52 @@
+// exp and what follows from it on vectors of floats, for one Highway target. Included once by each
+// target, as small_matrix-inl.h.
+#if defined(SHELLGAME_KERNELS_VECTOR_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SHELLGAME_KERNELS_VECTOR_MATH_INL_H_
+#undef SHELLGAME_KERNELS_VECTOR_MATH_INL_H_
+#else
+#define SHELLGAME_KERNELS_VECTOR_MATH_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace shellgame {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// e^x with a relative error below 2e-7; x is held within [-87.3, 88.3], so that the result is
+// neither 0 nor infinite. NaN gives a NaN.
+template <class D, class Vector = hn::Vec<D>>
+HWY_INLINE Vector fast_exp(D d, Vector x) {
+  const hn::RebindToSigned<D> di;
+  x = hn::Max(hn::Min(x, hn::Set(d, 88.3f)), hn::Set(d, -87.3f));
+  // x = n ln 2 + r with |r| <= ln 2 / 2; adding 1.5 * 2^23 rounds to a whole number.
+  const Vector magic = hn::Set(d, 12582912.0f);
+  const Vector shifted = hn::MulAdd(x, hn::Set(d, 1.44269504088896341f), magic);
+  const Vector n = hn::Sub(shifted, magic);
+  Vector r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x);
+  r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), r);
+  const Vector r2 = hn::Mul(r, r);
+  // Minimax on that interval, Estrin's order.
+  const Vector p01 = hn::MulAdd(hn::Set(d, 1.6666665459e-1f), r, hn::Set(d, 5.0000001201e-1f));
+  const Vector p23 = hn::MulAdd(hn::Set(d, 8.3334519073e-3f), r, hn::Set(d, 4.1665795894e-2f));
+  const Vector p45 = hn::MulAdd(hn::Set(d, 1.9875691500e-4f), r, hn::Set(d, 1.3981999507e-3f));
+  const Vector r4 = hn::Mul(r2, r2);
+  const Vector poly = hn::MulAdd(p45, r4, hn::MulAdd(p23, r2, p01));
+  const Vector e = hn::MulAdd(poly, r2, hn::Add(r, hn::Set(d, 1.0f)));
+  // 2^n: the low bits of `shifted` are n.
+  const auto scale = hn::ShiftLeft<23>(hn::BitCast(di, shifted));
+  return hn::BitCast(d, hn::Add(hn::BitCast(di, e), scale));
+}
+
+template <class D, class Vector = hn::Vec<D>>
+HWY_INLINE Vector fast_sigmoid(D d, Vector x) {
+  const Vector one = hn::Set(d, 1.0f);
+  return hn::Div(one, hn::Add(one, fast_exp(d, hn::Neg(x))));
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace shellgame
+HWY_AFTER_NAMESPACE();
+
+#endif
