@@ -4,6 +4,7 @@
 
 #include "shellgame/models/delta_parts.h"
 #include "shellgame/ops/activation.h"
+#include "shellgame/ops/linear.h"
 #include "shellgame/system/error.h"
 
 namespace shellgame {
@@ -21,6 +22,10 @@ class SwiGlu : public ChannelMixer {
   }
 
   at::Tensor forward(const Stream& stream, PartState*, Pass&) const override {
+    const Norm* norm = stream.norm();
+    if (norm != nullptr && !norm->centred) {
+      return swiglu_mlp(stream.x(), norm->weight, norm->eps, gate_, up_, down_);
+    }
     const std::vector<at::Tensor> parts = stream.project({gate_, up_});
     return stream.add_projected(at::silu(parts[0]) * parts[1], down_);
   }

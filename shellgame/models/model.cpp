@@ -58,8 +58,11 @@ at::Tensor Model::step(const at::Tensor& tokens, ModelState& state) const {
 Model::Loss Model::loss(const at::Tensor& ids, const at::Tensor& targets, ModelState* state,
                         const Taps* taps) const {
   if (targets.sizes() != ids.sizes()) wrong_use("targets must have the shape of the token ids");
-  const at::Tensor x = final_norm_(hidden(ids, state, taps)).flatten(0, 1);
-  const HeadLoss loss = head_loss(x, head_, targets.flatten(), config_.spec().l2_warp);
+  at::Tensor x = hidden(ids, state, taps).flatten(0, 1);
+  if (final_norm_.centred) x = final_norm_(x);
+  const TokenLoss loss =
+      token_loss(x, final_norm_.centred ? at::Tensor() : final_norm_.weight, final_norm_.eps, head_,
+                 targets.flatten(), config_.spec().l2_warp);
   return {.mean = loss.mean,
           .counted = (targets >= 0).sum().item<std::int64_t>(),
           .correct = loss.correct.view(targets.sizes())};

@@ -27,7 +27,9 @@ class Slstm : public Mixer {
     f_ = weights.linear("f_proj", place.width, place.width);
     z_ = weights.linear("z_proj", place.width, place.width);
     o_gate_ = weights.linear("o_gate_proj", place.width, place.width);
-    recurrent_ = weights.constant("recurrent", {heads_, 4 * width_, width_}, 0);
+    recurrent_ = weights.drawn(
+        "recurrent", {heads_, 4 * width_, width_},
+        [&](RandomStream& stream) { return weights.range() * draw_normal(stream); }, true);
     bias_ = forget_bias(options, place, weights);
     norm_ = weights.constant("g_norm.weight", {place.width}, 1);
     o_ = weights.linear("o_proj", place.width, place.width);

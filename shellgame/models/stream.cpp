@@ -2,6 +2,7 @@
 
 #include <ATen/Functions.h>
 
+#include "shellgame/ops/linear.h"
 #include "shellgame/ops/norm.h"
 #include "shellgame/system/error.h"
 
@@ -30,7 +31,12 @@ const at::Tensor& Stream::normed() const {
 }
 
 at::Tensor Stream::project_together(const std::vector<at::Tensor>& weights) const {
-  return at::linear(normed(), weights.size() == 1 ? weights[0] : at::cat(weights, 0));
+  if (normed_.defined() || norm_ == nullptr || norm_->centred || norm_->bias.defined()) {
+    return at::linear(normed(), weights.size() == 1 ? weights[0] : at::cat(weights, 0));
+  }
+  const NormLinear both = norm_linear(x_, norm_->weight, norm_->eps, weights);
+  x_ = both.x;
+  return both.y;
 }
 
 std::vector<at::Tensor> Stream::project(const std::vector<at::Tensor>& weights) const {
@@ -41,7 +47,7 @@ std::vector<at::Tensor> Stream::project(const std::vector<at::Tensor>& weights) 
 
 at::Tensor Stream::add_projected(const at::Tensor& o, const at::Tensor& weight,
                                  const at::Tensor& bias) const {
-  return x_ + at::linear(o, weight, bias);
+  return bias.defined() ? x_ + at::linear(o, weight, bias) : linear_add(x_, o, weight);
 }
 
 }  // namespace shellgame

@@ -31,6 +31,7 @@ class Stream {
   Stream(at::Tensor x, const Norm* norm) : x_(std::move(x)), norm_(norm) {}
 
   const at::Tensor& x() const { return x_; }
+  const Norm* norm() const { return norm_; }
   // [B, T, D], through the norm.
   const at::Tensor& normed() const;
   // normed * W^T for each weight [out, D]; the results share one buffer.
@@ -44,8 +45,8 @@ class Stream {
                            const at::Tensor& bias = {}) const;
 
  private:
-  at::Tensor x_;
-  const Norm* norm_;  // null: the stream itself
+  mutable at::Tensor x_;  // a projection puts itself into its history, where both gradients meet
+  const Norm* norm_;      // null: the stream itself
   mutable at::Tensor normed_;
 };
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "shellgame/ops/delta_rule_kernel.h"
+#include "shellgame/ops/engine.h"
 #include "shellgame/system/error.h"
 
 namespace shellgame {
@@ -21,6 +23,9 @@ at::Tensor column(const at::Tensor& x, std::int64_t t) { return x.select(1, t).u
 }  // namespace
 
 Recurrence delta_rule(const DeltaInputs& inputs, const StateTap& tap) {
+  if (!tap && kernels_fit({inputs.q, inputs.k, inputs.v, inputs.beta, inputs.start})) {
+    return delta_rule_by_kernel(inputs);
+  }
   const bool channels = inputs.key_decay.defined() || inputs.value_decay.defined();
   if (tap || channels || !inputs.beta.defined() || inputs.q.size(1) == 1) {
     return delta_rule_stepwise(inputs, tap);

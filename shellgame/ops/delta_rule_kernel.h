@@ -1,0 +1,10 @@
+// The delta rule through our kernels, with gradients; fp32 on a CPU.
+#pragma once
+
+#include "shellgame/ops/delta_rule.h"
+
+namespace shellgame {
+
+Recurrence delta_rule_by_kernel(const DeltaInputs& inputs);
+
+}  // namespace shellgame
