@@ -1,5 +1,6 @@
 #include "fuzz/readers.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "shellgame/automata/automaton_file.h"
@@ -12,6 +13,9 @@
 #include "shellgame/tasks/sampler.h"
 #include "shellgame/tasks/task_file.h"
 #include "shellgame/tasks/trace.h"
+#include "shellgame/tensors/npy.h"
+#include "shellgame/tensors/safetensors.h"
+#include "shellgame/tensors/tensor_index.h"
 #include "shellgame/tokens/bpe_tokenizer.h"
 #include "shellgame/tokens/shard.h"
 
@@ -83,6 +87,61 @@ void read_shard(std::string_view bytes) {
   } catch (const Error&) {
   }
   read_traces(bytes, "fuzz");
+}
+
+namespace {
+
+SafetensorsHeader safetensors_header(std::string_view bytes, const std::string& file) {
+  const std::uint64_t length = safetensors_header_length(bytes.substr(0, 8), bytes.size(), file);
+  return parse_safetensors_header(bytes.substr(8, length), bytes.size() - 8 - length, file);
+}
+
+}  // namespace
+
+void read_safetensors(std::string_view bytes) {
+  SafetensorsHeader header = safetensors_header(bytes, "fuzz");
+  std::vector<TensorSource> sources;
+  for (const StoredTensor& tensor : header.tensors) {
+    const char* numbers = bytes.data() + header.data_begin + tensor.begin;
+    must(header.data_begin + tensor.end <= bytes.size());
+    must(element_count(tensor.shape) == tensor.elements());
+    sources.push_back({tensor.name, tensor.dtype, tensor.shape, numbers, {}});
+    if (!is_convertible(tensor.dtype)) continue;
+    std::vector<double> wide(tensor.elements());
+    convert(tensor.dtype, numbers, Dtype::kF64, wide.data(), wide.size());
+    std::string back(tensor.bytes(), '\0');
+    convert(Dtype::kF64, wide.data(), tensor.dtype, back.data(), wide.size());
+    for (std::size_t i = 0; i < wide.size(); ++i) {
+      const std::size_t width = dtype_size(tensor.dtype);
+      must(wide[i] != wide[i] ||
+           std::equal(back.data() + i * width, back.data() + (i + 1) * width, numbers + i * width));
+    }
+  }
+  const auto written = [&] {
+    std::string text;
+    write_safetensors([&](std::string_view piece) { text += piece; }, sources, header.metadata);
+    return text;
+  };
+  const std::string text = written();
+  const SafetensorsHeader again = safetensors_header(text, "again");
+  must(again.metadata == header.metadata && again.tensors.size() == header.tensors.size());
+  must(again.data_begin % 8 == 0);
+  std::ranges::reverse(sources);
+  must(written() == text);
+}
+
+void read_npy(std::string_view bytes) {
+  const NpyHeader header = parse_npy_header(bytes.substr(0, kMaxNpyHeader), bytes.size(), "fuzz");
+  const std::string text = npy_header(header.dtype, header.shape);
+  const NpyHeader again =
+      parse_npy_header(text, text.size() + header.elements() * dtype_size(header.dtype), "again");
+  must(again.dtype == header.dtype && again.shape == header.shape);
+  must(again.data_begin == text.size() && text.size() % 64 == 0);
+}
+
+void read_tensor_index(std::string_view bytes) {
+  const TensorIndex index = parse_tensor_index(bytes, "fuzz");
+  must(parse_tensor_index(write_tensor_index(index), "again") == index);
 }
 
 }  // namespace shellgame

@@ -102,6 +102,7 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::write(std::string_view bytes) {
+  if (bytes.empty()) return;  // it may be a view of nothing, which fwrite does not take
   if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) {
     fail("cannot write '{}': {}", path_, reason());
   }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,7 +15,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "shellgame/system/files.h"
 #include "shellgame/tensors/dtype.h"
 #include "shellgame/tensors/input_file.h"
 #include "shellgame/tensors/shape.h"
@@ -106,8 +106,8 @@ inline const Metadata kPyTorchMetadata = {{"format", "pt"}};
 // first (dtype.h has the order), then by name. Wrong sources throw UsageError.
 void write_safetensors(const std::string& path, std::span<const TensorSource> tensors,
                        const Metadata& metadata = kPyTorchMetadata);
-// The same without commit(): several files can then appear together.
-void write_safetensors(OutputFile& file, std::span<const TensorSource> tensors,
-                       const Metadata& metadata = kPyTorchMetadata);
+// The same bytes, in order, to anything that takes bytes.
+void write_safetensors(const std::function<void(std::string_view)>& write,
+                       std::span<const TensorSource> tensors, const Metadata& metadata);
 
 }  // namespace shellgame

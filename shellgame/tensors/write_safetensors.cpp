@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "shellgame/system/error.h"
+#include "shellgame/system/files.h"
 #include "shellgame/tensors/safetensors.h"
 #include "shellgame/tensors/strict_json.h"
 #include "shellgame/tokens/utf8.h"
@@ -68,12 +69,12 @@ std::string header_text(std::span<const TensorSource* const> tensors, const Meta
   return json;
 }
 
-void write_numbers(OutputFile& file, const TensorSource& source) {
+void write_numbers(const std::function<void(std::string_view)>& write, const TensorSource& source) {
   const std::uint64_t elements = *element_count(source.shape);
   const auto* data = static_cast<const char*>(source.data);
   if (elements == 0) return;
   if (source.dtype == source.stored_dtype()) {
-    file.write({data, static_cast<std::size_t>(elements * dtype_size(source.dtype))});
+    write({data, static_cast<std::size_t>(elements * dtype_size(source.dtype))});
     return;
   }
   const std::size_t width = dtype_size(source.stored_dtype());
@@ -82,15 +83,15 @@ void write_numbers(OutputFile& file, const TensorSource& source) {
     const std::size_t count = std::min<std::uint64_t>(kPiece, elements - done);
     convert(source.dtype, data + done * dtype_size(source.dtype), source.stored_dtype(),
             piece.data(), count);
-    file.write({piece.data(), count * width});
+    write({piece.data(), count * width});
     done += count;
   }
 }
 
 }  // namespace
 
-void write_safetensors(OutputFile& file, std::span<const TensorSource> tensors,
-                       const Metadata& metadata) {
+void write_safetensors(const std::function<void(std::string_view)>& write,
+                       std::span<const TensorSource> tensors, const Metadata& metadata) {
   std::unordered_set<std::string_view> names;
   std::vector<const TensorSource*> order;
   for (const TensorSource& source : tensors) {
@@ -106,15 +107,15 @@ void write_safetensors(OutputFile& file, std::span<const TensorSource> tensors,
   });
   const std::string header = header_text(order, metadata);
   const std::uint64_t length = header.size();
-  file.write({reinterpret_cast<const char*>(&length), sizeof length});
-  file.write(header);
-  for (const TensorSource* source : order) write_numbers(file, *source);
+  write({reinterpret_cast<const char*>(&length), sizeof length});
+  write(header);
+  for (const TensorSource* source : order) write_numbers(write, *source);
 }
 
 void write_safetensors(const std::string& path, std::span<const TensorSource> tensors,
                        const Metadata& metadata) {
   OutputFile file(path);
-  write_safetensors(file, tensors, metadata);
+  write_safetensors([&](std::string_view bytes) { file.write(bytes); }, tensors, metadata);
   file.commit();
 }
 

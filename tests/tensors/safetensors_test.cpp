@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <numeric>
+#include <set>
 #include <thread>
 
+#include "shellgame/system/files.h"
 #include "tests/tensors/scratch_directory.h"
 
 namespace shellgame {

@@ -37,7 +37,8 @@ std::string sentence_of(const std::string& directory, Work work) {
     work();
   } catch (const Error& error) {
     std::string text = error.what();
-    for (std::size_t at; (at = text.find(directory + "/")) != std::string::npos;)
+    for (std::size_t at;
+         !directory.empty() && (at = text.find(directory + "/")) != std::string::npos;)
       text.erase(at, directory.size() + 1);
     return text;
   }

@@ -33,6 +33,9 @@ TEST(FuzzCorpus, AutomataAreReadOrRefused) { run_corpus("automaton", read_automa
 TEST(FuzzCorpus, CsvFilesAreReadOrRefused) { run_corpus("csv", read_csv); }
 TEST(FuzzCorpus, TokenizersAreReadOrRefused) { run_corpus("tokenizer", read_tokenizer); }
 TEST(FuzzCorpus, ShardsAreReadOrRefused) { run_corpus("shard", read_shard); }
+TEST(FuzzCorpus, SafetensorsFilesAreReadOrRefused) { run_corpus("safetensors", read_safetensors); }
+TEST(FuzzCorpus, NpyFilesAreReadOrRefused) { run_corpus("npy", read_npy); }
+TEST(FuzzCorpus, TensorIndicesAreReadOrRefused) { run_corpus("tensor_index", read_tensor_index); }
 
 }  // namespace
 }  // namespace shellgame
