@@ -112,6 +112,7 @@ void sum_outer_products(std::int64_t rows, std::int64_t space_size, std::span<co
     total += sum.left * sum.right;
     if (rows == 0) std::fill(sum.sum, sum.sum + sum.left * sum.right, 0.0F);
   }
+  if (rows == 0) return;
   if (total > kLargeSums) {
     by_parts_of_sums(rows, space_size, sums, work);
   } else {
