@@ -68,10 +68,11 @@ struct NormLinearOp : Function<NormLinearOp> {
 };
 
 struct LinearAddOp : Function<LinearAddOp> {
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& o_in,
+  static at::Tensor forward(AutogradContext* context, const MaybeTensor& x, const at::Tensor& o_in,
                             const at::Tensor& weight) {
     const at::Tensor o = even_rows(o_in);
-    const at::Tensor base = x.defined() ? even_rows(x) : x;
+    const at::Tensor base = x.has_value() ? even_rows(*x) : at::Tensor();
+    context->saved_data["residual"] = x.has_value();
     at::Tensor y = at::empty(with_last(o, weight.size(0)), o.options());
     linear_add(row_count(o), o.size(-1), weight.size(0),
                base.defined() ? const_rows(base) : ConstRows{}, const_rows(o), numbers(weight),
@@ -87,7 +88,8 @@ struct LinearAddOp : Function<LinearAddOp> {
     at::Tensor d_o = at::empty(o.sizes(), o.options()), d_weight = at::empty_like(weight);
     linear_add_backward(row_count(o), o.size(-1), weight.size(0), const_rows(o), numbers(weight),
                         const_rows(dy), mutable_rows(d_o), mutable_numbers(d_weight));
-    return {gradients[0], d_o, d_weight};
+    const bool residual = context->saved_data["residual"].toBool();
+    return {residual ? gradients[0] : at::Tensor(), d_o, d_weight};
   }
 };
 
@@ -139,7 +141,7 @@ NormLinear norm_linear(const at::Tensor& x, const at::Tensor& norm_weight, doubl
 }
 
 at::Tensor linear_add(const at::Tensor& x, const at::Tensor& o, const at::Tensor& weight) {
-  if (kernels_fit({x, o, weight})) return LinearAddOp::apply(x, o, weight);
+  if (kernels_fit({x, o, weight})) return LinearAddOp::apply(maybe(x), o, weight);
   return x.defined() ? x + at::linear(o, weight) : at::linear(o, weight);
 }
 
