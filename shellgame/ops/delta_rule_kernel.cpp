@@ -5,6 +5,7 @@
 
 #include "shellgame/kernels/delta_rule.h"
 #include "shellgame/ops/rows.h"
+#include "shellgame/ops/timing.h"
 
 namespace shellgame {
 namespace {
@@ -48,6 +49,7 @@ struct DeltaRuleOp : Function<DeltaRuleOp> {
                                const MaybeTensor& decay, const MaybeTensor& key_decay,
                                const MaybeTensor& value_decay, const MaybeTensor& start,
                                double scale, bool keep) {
+    const PartTimer timer("delta rule, forward");
     variable_list parts = {even_heads(q), even_heads(k), even_heads(v)};
     for (const MaybeTensor* part : {&beta, &decay, &key_decay, &value_decay}) {
       parts.push_back(even_heads(or_undefined(*part)));
@@ -71,6 +73,7 @@ struct DeltaRuleOp : Function<DeltaRuleOp> {
   }
 
   static variable_list backward(AutogradContext* context, variable_list upstream) {
+    const PartTimer timer("delta rule, backward");
     const variable_list parts = context->get_saved_variables();
     const DeltaSizes sizes = sizes_of(parts);
     const DeltaRuleInput<float> input = input_of(parts, context->saved_data["scale"].toDouble());

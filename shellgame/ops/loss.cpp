@@ -7,6 +7,7 @@
 #include "shellgame/ops/engine.h"
 #include "shellgame/ops/norm.h"
 #include "shellgame/ops/rows.h"
+#include "shellgame/ops/timing.h"
 
 namespace shellgame {
 namespace {
@@ -20,6 +21,7 @@ struct TokenLossOp : Function<TokenLossOp> {
   static variable_list forward(AutogradContext* context, const at::Tensor& x_in,
                                const MaybeTensor& maybe_norm, double eps, const at::Tensor& head,
                                const at::Tensor& targets, bool gradients) {
+    const PartTimer timer("head and loss, forward");
     const at::Tensor x = even_rows(x_in), norm = or_undefined(maybe_norm);
     at::Tensor right = at::empty(targets.sizes(), targets.options().dtype(at::kChar));
     HeadLossInputs inputs;
@@ -51,6 +53,7 @@ struct TokenLossOp : Function<TokenLossOp> {
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const PartTimer timer("head and loss, backward");
     const double scale = gradients[0].item<double>();
     const auto scaled = [&](const char* name) {
       const at::Tensor value = context->saved_data[name].toTensor();
