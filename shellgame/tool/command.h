@@ -62,6 +62,8 @@ void add_belief_stability(CLI::App& belief);
 void add_belief_adversary(CLI::App& belief);
 void add_belief_check(CLI::App& belief);
 void add_belief_marginal_error(CLI::App& belief);
+void add_model(CLI::App& app);
+void add_model_exact(CLI::App& model);
 void add_bench(CLI::App& app);
 void add_signature(CLI::App& app);
 void add_quickstart(CLI::App& app);
