@@ -119,6 +119,7 @@ void add_model(CLI::App& app) {
       app, "model", "Models as Hugging Face directories: make, describe, run, convert.",
       {"shellgame model describe DIR", "shellgame model exact --group S5 --output DIR"});
   command->require_subcommand(1);
+  add_model_exact(*command);
   add_describe(*command);
   add_logits(*command);
   add_generate(*command);

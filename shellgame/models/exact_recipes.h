@@ -1,0 +1,34 @@
+// The exact models' recipes and what they share.
+#pragma once
+
+#include "shellgame/models/exact.h"
+#include "shellgame/models/exact_reader.h"
+
+namespace shellgame {
+
+ExactModel exact_slots(const ExactOptions& options);
+ExactModel exact_swaps(const ExactOptions& options);
+ExactModel exact_marginal(const ExactOptions& options);
+
+// Key directions, one a row. Reflections along the difference of two rows exchange what is stored
+// under them, if all rows have one length and all pairs one inner product.
+using Rows = std::vector<std::vector<double>>;
+// Pairs (1, 1), (1, -1): differences have four entries +-1 or one entry 2, so that keys of unit
+// length have entries +-1/2 or 1 and reflections are exact in any binary format.
+Rows paired_rows(int count);
+// e_i for n variables and -e_{n+i} for n slots: differences are positive, as SiLU needs them.
+Rows signed_rows(int variables);
+Rows unit_rows(int count);
+// Corners of a simplex around the origin, in count - 1 dimensions.
+Rows simplex_rows(int count);
+
+int lexemes();
+// SwiGLU widths are multiples of 32.
+int rounded_up(std::size_t rules);
+// The second layer's first head stores values by one column each and gives `answer`.
+void write_values(HandWritten& model, const TraceReader& reader);
+
+nlohmann::ordered_json delta_net_config(int width, int intermediate, bool silu);
+nlohmann::ordered_json marginal_config(int width, int intermediate, int variables);
+
+}  // namespace shellgame
