@@ -117,8 +117,9 @@ Tensors torch_gru(const Tensors& in) {
 }
 
 Tensors xlstm_cell(const Tensors& in) {
-  const at::Tensor gates = in.at("x").unflatten(-1, {4, 4, 8}) + in.at("_bias_").view({4, 4, 8});
-  const CellRun run = slstm(gates, in.at("_recurrent_kernel_"), {});
+  const at::Tensor gates = in.at("x").unflatten(-1, {4, 4, 8});
+  const CellRun run =
+      slstm(gates, in.at("_recurrent_kernel_"), in.at("_bias_").view({4, 4, 8}), {});
   std::vector<at::Tensor> states;
   for (const std::size_t i : {0u, 1u, 2u, 3u}) states.push_back(run.states[i].flatten(1));
   return {{"y", run.output.unflatten(-1, {4, 8}).transpose(1, 2)}, {"state", at::stack(states)}};
