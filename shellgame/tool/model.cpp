@@ -15,7 +15,7 @@ void add_place(CLI::App* command, ModelPlace& model) {
   add_directory(command, model.directory);
   add_words(command, "--device", model.device, {"cpu", "cuda"}, "where to compute");
   add_words(command, "--precision", model.precision, {"fp32", "fp64", "bf16", "fp16"},
-            "the numbers to compute with");
+            "the numbers to compute with (fp16 on a CPU needs LibTorch 2)");
   command->add_flag("--composed", model.composed,
                     "use plain Torch operations instead of shellgame's kernels");
 }
