@@ -259,7 +259,9 @@ TEST(DeltaNetStep, HasTheSameBitsForAnyNumberOfThreads) {
 
 TEST(MixerContract, EveryMixerHasACase) {
   std::set<std::string> missing;
-  for (const std::string& name : mixer_names()) missing.insert(name);
+  for (const std::string& name : mixer_names()) {
+    if (!name.starts_with("test_")) missing.insert(name);  // family_test registers one
+  }
   for (const ContractCase& each : contract_cases()) {
     const ModelConfig config(each.config);
     for (const LayerSpec& layer : config.spec().layers) missing.erase(layer.mixer);
