@@ -84,7 +84,7 @@ Batch draw_batch(std::uint64_t first_index) {
   static const Sampler sampler(
       Task{.group = "S3", .moves = Moves::kSwaps, .commands = 4, .spacing = 1});
   static const TokenMaker maker(sampler, tokenizer);
-  constexpr std::int64_t kRows = 32, kWidth = 112;
+  constexpr std::int64_t kRows = 16, kWidth = 112;
   Batch batch{at::empty({kRows, kWidth}, at::kLong), at::empty({kRows, kWidth}, at::kLong)};
   fill_batch(maker, /*seed=*/1, first_index, LossOn::kAllTokens, LexemeTokenizer::kPad,
              {.rows = kRows,
@@ -105,7 +105,7 @@ double train(const Model& model, int steps) {
   AdamW optimiser(values, decays, {});
   double first = 0, last = 0;
   for (int step = 0; step < steps; ++step) {
-    const Batch batch = draw_batch(static_cast<std::uint64_t>(32 * step));
+    const Batch batch = draw_batch(static_cast<std::uint64_t>(16 * step));
     const Model::Loss loss = model.loss(batch.ids, batch.targets);
     loss.mean.backward();
     optimiser.step(/*learning_rate=*/3e-3);
@@ -142,7 +142,7 @@ int main() try {
                                  {"intermediate_size", 128},
                                  {"vocab_size", LexemeTokenizer().vocabulary_size()}}));
   fmt::print("{}: {} parameters\n", model.config().model_type(), model.parameter_count());
-  const double ratio = train(model, 60);
+  const double ratio = train(model, 40);
   const double error = streaming_error(model);
   fmt::print("streaming against parallel: rms ratio {:.1e}\n", error);
   if (ratio > 0.5 || error > 1e-5 || !model.constant_memory()) {
