@@ -41,9 +41,14 @@ Rows writing_rows(const Rows& corners) {
   return rows;
 }
 
-// `equals` where both variables of a swap stand before it.
+// `equals` where both variables of a swap stand before it. At the third token of a text the look
+// back by one is too strong, as the look back by three has nothing to share the norm with; so the
+// latter counts double.
+constexpr double kThree = 2;
+
 Terms swap_inputs(const TraceReader& reader) {
-  return Terms{{reader.word.at(Word::kEquals), 1}} + each(reader.back1) + each(reader.back3);
+  return Terms{{reader.word.at(Word::kEquals), 1}} + each(reader.back1) +
+         each(reader.back3, kThree);
 }
 
 // Key (in `key`) and beta of every pair.
@@ -52,9 +57,9 @@ void add_pairs(std::vector<Rule>& rules, const TraceReader& reader, const std::v
   for (std::size_t i = 0; i < reader.variable.size(); ++i) {
     for (std::size_t j = 0; j < reader.variable.size(); ++j) {
       if (i == j) continue;
-      rules.push_back(
-          all_of({{reader.word.at(Word::kEquals), 1}, {reader.back3[i], 1}, {reader.back1[j], 1}},
-                 vector_terms(key, rows[i], rows[j]) + also));
+      rules.push_back(all_of(
+          {{reader.word.at(Word::kEquals), 1}, {reader.back3[i], kThree}, {reader.back1[j], 1}},
+          vector_terms(key, rows[i], rows[j]) + also));
     }
   }
 }
@@ -148,8 +153,10 @@ ExactModel exact_marginal(const ExactOptions& options) {
   std::vector<Rule> rules;
   add_pairs(rules, reader, key, unit_rows(n), {});
   const auto move = [&](Line line, double height) {
-    rules.push_back(
-        {swap_inputs(reader) + Terms{{reader.line.at(line), 1}}, 3.5, 0.5, {{beta, height}}});
+    rules.push_back({swap_inputs(reader) + Terms{{reader.line.at(line), 1}},
+                     2.5 + kThree,
+                     0.5,
+                     {{beta, height}}});
   };
   move(Line::kCommand, 1);
   const double p = options.probability;

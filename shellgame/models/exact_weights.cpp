@@ -9,8 +9,8 @@ namespace shellgame {
 namespace {
 
 constexpr int kConvolution = 4;  // taps; the last is the current token
-// A gate's argument where a rule holds. Where it does not, SiLU gives -60 e^-60.
-constexpr double kHolds = 60;
+// A gate's argument where a rule holds. Where it does not, SiLU gives exactly 0 in float.
+constexpr double kHolds = 128;
 
 }  // namespace
 
