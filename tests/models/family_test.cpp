@@ -18,7 +18,7 @@ TEST(Family, AMixerRegisteredAfterTheFirstLookIsAFamily) {
   entry.defaults["cell_size"] = 12;
   register_mixer(entry);
   EXPECT_THAT(family_names(), testing::Contains("shellgame_test_late"));
-  const ModelConfig config({{"model_type", "shellgame_test_late"}});
+  const ModelConfig config(Options::Json{{"model_type", "shellgame_test_late"}});
   EXPECT_EQ(config.spec().layers.front().mixer, "test_late");
   EXPECT_EQ(config.options().size("cell_size"), 12);
   // What was found before stays where it was.
