@@ -83,29 +83,29 @@ struct EluPlusOne {
   }
 };
 
-// out[t] = activation(sum_i taps[i] x[t - W + 1 + i]) for t < count, and its derivative if it is
-// wanted. x[t] points to the row of token t, from t = -(W-1) on; taps is [W, distance].
+// out[t] = activation(bias + sum_i taps[i] x[t - W + 1 + i]) for t < count, and its derivative if
+// it is wanted. x[t] points to the row of token t, from t = -(W-1) on; taps is [W, distance].
 template <int kW, class Activation>
 HWY_NOINLINE void conv_forward(std::size_t any_W, std::size_t count, std::size_t width,
                                const float* const* x, const float* taps, std::size_t distance,
-                               float* out, float* derivatives) {
+                               const float* bias, float* out, float* derivatives) {
   const FloatTag d;
   const std::size_t W = kW ? kW : any_W;
   for (std::size_t j = 0; j < width; j += hn::Lanes(d)) {
     const std::size_t n = width - j;
     FloatVector tap[kW ? kW : 1], past[kW ? kW : 1];
+    const FloatVector start = bias ? hn::Load(d, bias + j) : hn::Zero(d);
     if constexpr (kW > 0)
       for (std::ptrdiff_t i = 0; i < kW; ++i) {
         tap[i] = hn::Load(d, taps + static_cast<std::size_t>(i) * distance + j);
         past[i] = i > 0 ? load_part(x[i - kW] + j, n) : hn::Zero(d);
       }
     for (std::size_t t = 0; t < count; ++t) {
-      FloatVector y = hn::Zero(d);
+      FloatVector y = start;
       if constexpr (kW > 0) {
         for (int i = 0; i + 1 < kW; ++i) past[i] = past[i + 1];
         past[kW - 1] = load_part(x[t] + j, n);
-        y = hn::Mul(tap[0], past[0]);
-        for (int i = 1; i < kW; ++i) y = hn::MulAdd(tap[i], past[i], y);
+        for (int i = 0; i < kW; ++i) y = hn::MulAdd(tap[i], past[i], y);
       } else {
         const float* const* row = x + t;
         for (std::size_t i = 0; i < W; ++i)

@@ -5,6 +5,7 @@
 #define HWY_TARGET_INCLUDE "shellgame/kernels/delta_net_core.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+#include "shellgame/kernels/simd.h"
 
 #include <algorithm>
 #include <cmath>
@@ -24,11 +25,11 @@ template <class Activation>
 HWY_INLINE void conv_side(const CoreSide& side, std::size_t W, std::size_t count, float* out,
                           float* derivatives) {
   if (W == 4)
-    conv_forward<4, Activation>(W, count, side.width, side.x + W - 1, side.taps, side.distance, out,
-                                derivatives);
+    conv_forward<4, Activation>(W, count, side.width, side.x + W - 1, side.taps, side.distance,
+                                nullptr, out, derivatives);
   else
-    conv_forward<0, Activation>(W, count, side.width, side.x + W - 1, side.taps, side.distance, out,
-                                derivatives);
+    conv_forward<0, Activation>(W, count, side.width, side.x + W - 1, side.taps, side.distance,
+                                nullptr, out, derivatives);
 }
 
 inline void conv_keys(QkActivation activation, const CoreSide& side, std::size_t W,

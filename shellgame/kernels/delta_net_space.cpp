@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "shellgame/kernels/short_conv_space.h"
+
 namespace shellgame {
 namespace {
 
@@ -9,64 +11,9 @@ std::size_t taps_of(const DeltaNetCoreInput<float>& input) {
   return std::max<std::size_t>(input.W, 1);
 }
 
-// Taps [W,distance] of one head from weights [channels,W], and the W-1 rows before the first token
-// from a state [B,channels,W].
-void fill_side(const CoreSide& side, const DeltaSizes& sizes, std::size_t given_W, std::size_t b,
-               std::size_t h, const float* weights, const float* state) {
-  const std::size_t channels = sizes.H * side.width;
-  for (std::size_t j = 0; j < side.width; ++j) {
-    const std::size_t channel = h * side.width + j;
-    if (given_W == 0) side.taps[j] = 1;
-    for (std::size_t i = 0; i < given_W; ++i)
-      side.taps[i * side.distance + j] = weights[channel * given_W + i];
-    for (std::size_t i = 1; state && i < given_W; ++i)
-      side.before[(i - 1) * side.distance + j] = state[(b * channels + channel) * given_W + i];
-  }
-}
-
-// Column i of a state that ends before the last token is the input at T - W + i, which may lie in
-// the state at the begin.
-void write_conv_state(const RowView<const float>& view, const DeltaSizes& sizes, std::size_t W,
-                      std::size_t channels, const float* before, float* after) {
-  if (!after) return;
-  for (std::size_t b = 0; b < sizes.B; ++b)
-    for (std::size_t channel = 0; channel < channels; ++channel)
-      for (std::size_t i = 0; i < W; ++i) {
-        const std::size_t place = (b * channels + channel) * W;
-        const std::size_t from = sizes.T + i;  // minus W
-        after[place + i] = from >= W ? view.row(b * sizes.T + from - W)[channel]
-                           : before  ? before[place + from]
-                                     : 0.0f;
-      }
-}
-
-// Through the states of one side: the gradient of the state at the begin, and what that of the
-// state at the end gives to the last inputs.
-void finish_side(const CoreSide& side, const DeltaSizes& sizes, std::size_t W, std::size_t b,
-                 std::size_t h, const float* dafter, const RowView<float>& dx, float* dbefore) {
-  const std::size_t channels = sizes.H * side.width, T = sizes.T;
-  for (std::size_t j = 0; j < side.width; ++j) {
-    const std::size_t channel = h * side.width + j, place = (b * channels + channel) * W;
-    if (dbefore) {
-      dbefore[place] = 0;
-      for (std::size_t i = 1; i < W; ++i) {
-        // Column i is the input at time i - W; the tap p meets it at time i - 1 - p. Rows of dy
-        // after the last token are zero.
-        float sum = 0;
-        for (std::size_t p = 0; p < i; ++p)
-          sum += side.taps[p * side.distance + j] * side.dy[(i - 1 - p) * side.distance + j];
-        dbefore[place + i] = sum;
-      }
-    }
-    for (std::size_t i = 0; dafter && i < W; ++i) {
-      const std::size_t from = T + i;  // minus W
-      if (from >= W) {
-        if (dx) dx.row(b * T + from - W)[channel] += dafter[place + i];
-      } else if (dbefore) {
-        dbefore[place + from] += dafter[place + i];
-      }
-    }
-  }
+// The convolution of one side, all heads.
+ShortConvSizes conv_sizes(const DeltaSizes& sizes, std::size_t width, std::size_t W) {
+  return {sizes.B, sizes.T, sizes.H * width, W};
 }
 
 }  // namespace
@@ -122,9 +69,13 @@ const CoreSpace& CoreMemory::set(const ChunkShape& s, const DeltaSizes& sizes,
     side->dx = gradient_rows_.data() + side_index * C;
     ++side_index;
   }
-  fill_side(w.q, sizes, input.W, b, h, input.q_conv, input.q_state);
-  fill_side(w.k, sizes, input.W, b, h, input.k_conv, input.k_state);
-  fill_side(w.v, sizes, input.W, b, h, input.v_conv, input.v_state);
+  const auto fill = [&](const CoreSide& side, const float* weights, const float* state) {
+    fill_taps(conv_sizes(sizes, side.width, w.W), b, h * side.width, side.width,
+              input.W > 0 ? weights : nullptr, state, side.distance, side.taps, side.before);
+  };
+  fill(w.q, input.q_conv, input.q_state);
+  fill(w.k, input.k_conv, input.k_state);
+  fill(w.v, input.v_conv, input.v_state);
   if (input.norm_weight) std::copy_n(input.norm_weight, s.V, w.norm_weight);
   return w;
 }
@@ -141,10 +92,13 @@ void point_at_rows(const RowView<const float>& view, const DeltaSizes& sizes, st
 
 void write_conv_states(const DeltaSizes& sizes, const DeltaNetCoreInput<float>& input,
                        const DeltaNetCoreOutput<float>& output) {
-  const std::size_t keys = sizes.H * sizes.K, values = sizes.H * sizes.V;
-  write_conv_state(input.q, sizes, input.W, keys, input.q_state, output.q_state);
-  write_conv_state(input.k, sizes, input.W, keys, input.k_state, output.k_state);
-  write_conv_state(input.v, sizes, input.W, values, input.v_state, output.v_state);
+  const auto write = [&](const RowView<const float>& x, std::size_t width, const float* before,
+                         float* after) {
+    if (after) write_conv_state(conv_sizes(sizes, width, input.W), x, before, after);
+  };
+  write(input.q, sizes.K, input.q_state, output.q_state);
+  write(input.k, sizes.K, input.k_state, output.k_state);
+  write(input.v, sizes.V, input.v_state, output.v_state);
 }
 
 std::size_t core_sums_size(const DeltaSizes& sizes, const DeltaNetCoreInput<float>& input) {
@@ -160,9 +114,13 @@ void finish_core_item(const ChunkShape& s, const DeltaSizes& sizes,
       for (std::size_t i = 0; i < input.W; ++i) *sums++ = side->dtaps[i * side->distance + j];
   std::copy_n(w.dnorm_weight, s.V, sums);
   if (input.W == 0) return;
-  finish_side(w.q, sizes, input.W, b, h, gradients.dq_state_out, gradients.dq, gradients.dq_state);
-  finish_side(w.k, sizes, input.W, b, h, gradients.dk_state_out, gradients.dk, gradients.dk_state);
-  finish_side(w.v, sizes, input.W, b, h, gradients.dv_state_out, gradients.dv, gradients.dv_state);
+  const auto finish = [&](const CoreSide& side, const ConvStateGradients& states) {
+    finish_conv_states(conv_sizes(sizes, side.width, input.W), b, h * side.width, side.width,
+                       side.taps, side.dy, side.distance, states);
+  };
+  finish(w.q, {gradients.dq_state_out, gradients.dq, gradients.dq_state});
+  finish(w.k, {gradients.dk_state_out, gradients.dk, gradients.dk_state});
+  finish(w.v, {gradients.dv_state_out, gradients.dv, gradients.dv_state});
 }
 
 void add_core_sums(const DeltaSizes& sizes, const DeltaNetCoreInput<float>& input,
