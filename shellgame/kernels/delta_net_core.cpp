@@ -46,6 +46,8 @@ inline void conv_keys(QkActivation activation, const CoreSide& side, std::size_t
   }
 }
 
+constexpr float kLeastSum = 1e-6f;  // fla's
+
 // Rows [C,K] in place: times `factor` and what their norm gives, which is kept in `norms`.
 inline void normalise(const ChunkShape& s, QkNorm norm, float factor, float* rows, float* norms) {
   const FloatTag d;
@@ -61,8 +63,8 @@ inline void normalise(const ChunkShape& s, QkNorm norm, float factor, float* row
       if (norm == QkNorm::kSum) {
         FloatVector sums = hn::Zero(d);
         for (std::size_t j = 0; j < s.Kp; j += hn::Lanes(d))
-          sums = hn::Add(sums, hn::Load(d, rows + i * s.kr + j));
-        sum = hn::GetLane(hn::SumOfLanes(d, sums));
+          sums = hn::Add(sums, hn::Abs(hn::Load(d, rows + i * s.kr + j)));
+        sum = std::max(hn::GetLane(hn::SumOfLanes(d, sums)), kLeastSum);
       }
       norms[i] = 1 / sum;
     }
@@ -84,13 +86,15 @@ inline void normalise_backward(const ChunkShape& s, QkNorm norm, float factor, c
   if (norm != QkNorm::kNone) dot_rows(s.C, s.Kp, s.kr, rows, gradients, dots);
   for (std::size_t i = 0; i < s.C; ++i) {
     const FloatVector own = hn::Set(d, factor * norms[i]);
-    const FloatVector along = hn::Set(d, norm == QkNorm::kNone ? 0.0f
+    const bool fixed = norm == QkNorm::kNone || (norm == QkNorm::kSum && norms[i] == 1 / kLeastSum);
+    const FloatVector along = hn::Set(d, fixed                 ? 0.0f
                                          : norm == QkNorm::kL2 ? -norms[i] * dots[i] / factor
                                                                : -norms[i] * dots[i]);
     for (std::size_t j = 0; j < s.Kp; j += hn::Lanes(d)) {
       const std::size_t place = i * s.kr + j;
+      const FloatVector row = hn::Load(d, rows + place);
       const FloatVector direction =
-          norm == QkNorm::kSum ? hn::Set(d, 1.0f) : hn::Load(d, rows + place);
+          norm == QkNorm::kSum ? hn::CopySign(hn::Set(d, 1.0f), row) : row;
       const FloatVector dx =
           hn::MulAdd(own, hn::Load(d, gradients + place), hn::Mul(along, direction));
       hn::Store(hn::Mul(dx, hn::Load(d, derivatives + place)), d, dy + place);
@@ -118,10 +122,6 @@ inline void load_core_chunk(const ChunkShape& s, const DeltaSizes& sizes,
   }
   normalise(s, in.qk_norm, in.scale, q, keep ? keep->q_norms : w.norms);
   normalise(s, in.qk_norm, 1.0f, k, keep ? keep->k_norms : w.norms);
-  if (count < s.C && in.qk_norm == QkNorm::kSum) {  // 0 / 0
-    std::fill(q + count * s.kr, q + s.C * s.kr, 0.0f);
-    std::fill(k + count * s.kr, k + s.C * s.kr, 0.0f);
-  }
   const FloatVector scale = hn::Set(d, in.beta_scale);
   for (std::size_t i = 0; i < s.C; ++i)
     c.beta[i] = in.beta && i < count ? in.beta.row(first + i)[h] : 0.0f;
