@@ -1,6 +1,7 @@
 // The meaning of delta_net_core.h: its steps one after the other, each by its own reference.
 #pragma once
 
+#include <algorithm>
 #include <complex>
 #include <vector>
 
