@@ -1,16 +1,20 @@
-# LibTorch: Debian's package, or another one through CMAKE_PREFIX_PATH (2.x builds too). The target shellgame_torch
-# carries it with its headers as system headers.
+# LibTorch: Debian's package, or another one through CMAKE_PREFIX_PATH or Torch_DIR (2.x builds too). The target
+# shellgame::torch carries it, with its headers as system headers. An installed shellgame finds it by this file as well.
 # With Debian's package installed beside another prefix, TorchConfig.cmake of that prefix would find Debian's libraries:
-# point it to its own.
-foreach(prefix ${CMAKE_PREFIX_PATH})
-  if(EXISTS "${prefix}/lib/libtorch.so" AND EXISTS "${prefix}/share/cmake/Torch/TorchConfig.cmake")
-    set(c10_LIBRARY "${prefix}/lib/libc10.so" CACHE FILEPATH "")
-    set(TORCH_LIBRARY "${prefix}/lib/libtorch.so" CACHE FILEPATH "")
-    break()
-  endif()
+# point it to its own. PyTorch's torch.utils.cmake_prefix_path names share/cmake of its prefix.
+foreach(folder ${Torch_DIR} ${CMAKE_PREFIX_PATH} $ENV{CMAKE_PREFIX_PATH})
+  foreach(up . ../.. ../../..)
+    cmake_path(ABSOLUTE_PATH folder NORMALIZE OUTPUT_VARIABLE prefix)
+    cmake_path(APPEND prefix ${up})
+    cmake_path(NORMAL_PATH prefix)
+    if(EXISTS "${prefix}/lib/libtorch.so" AND EXISTS "${prefix}/share/cmake/Torch/TorchConfig.cmake" AND NOT TORCH_LIBRARY)
+      set(c10_LIBRARY "${prefix}/lib/libc10.so" CACHE FILEPATH "")
+      set(TORCH_LIBRARY "${prefix}/lib/libtorch.so" CACHE FILEPATH "")
+    endif()
+  endforeach()
 endforeach()
 find_package(Torch REQUIRED)
 
-add_library(shellgame_torch INTERFACE)
-target_link_libraries(shellgame_torch INTERFACE ${TORCH_LIBRARIES})
-target_include_directories(shellgame_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
+add_library(shellgame::torch INTERFACE IMPORTED)
+target_link_libraries(shellgame::torch INTERFACE ${TORCH_LIBRARIES})
+target_include_directories(shellgame::torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})

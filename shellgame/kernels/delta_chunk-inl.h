@@ -148,7 +148,7 @@ inline void scale_rows(std::size_t rows, std::size_t width, std::size_t row, con
   }
 }
 
-HWY_INLINE float dot_rows(std::size_t width, const float* a, const float* b) {
+HWY_INLINE float dot(std::size_t width, const float* a, const float* b) {
   const FloatTag d;
   FloatVector sum = hn::Zero(d);
   for (std::size_t j = 0; j < width; j += hn::Lanes(d))
@@ -233,16 +233,16 @@ inline void decay_gradient_across(const ChunkShape& s, const Chunk& c, const Bac
   for (std::size_t i = 0; i < C; ++i) {
     const float* k = c.kq + i * s.kr;
     float *dk = w.dkq + i * s.kr, *end = w.t + i * s.kr;
-    w.dg[i] += dot_rows(s.Kp, k + C * s.kr, dk + C * s.kr);
-    if (s.error) w.dg[i] += dot_rows(s.Kp, k, dk);
-    const float part = dot_rows(s.Kp, k, end);
+    w.dg[i] += dot(s.Kp, k + C * s.kr, dk + C * s.kr);
+    if (s.error) w.dg[i] += dot(s.Kp, k, dk);
+    const float part = dot(s.Kp, k, end);
     w.dg[i] -= part;
     to_end += part;
     for (std::size_t j = 0; j < s.Kp; ++j) dk[j] = s.error ? dk[j] + end[j] : end[j];
   }
   float overlap = 0;
   for (std::size_t i = 0; i < s.K; ++i) {
-    overlap += dot_rows(s.Vp, S + i * s.vr, dS + i * s.vr);
+    overlap += dot(s.Vp, S + i * s.vr, dS + i * s.vr);
     scale_rows(1, s.Vp, s.vr, c.from_begin + C - 1, dS + i * s.vr, dS + i * s.vr);
   }
   w.dg[C - 1] += to_end + c.from_begin[C - 1] * overlap;
@@ -268,7 +268,7 @@ inline void chunk_backward(const ChunkShape& s, const Chunk& c, const BackwardSp
     for (; j + 2 * lanes <= s.Vp; j += 2 * lanes) substitute_backward<2>(s, j, L, c.beta, w.y, w.z);
     for (; j < s.Vp; j += lanes) substitute_backward<1>(s, j, L, c.beta, w.y, w.z);
   }
-  for (std::size_t i = 0; i < C; ++i) w.dbeta[i] = dot_rows(s.Vp, w.y + i * s.vr, c.e + i * s.vr);
+  dot_rows(C, s.Vp, s.vr, w.y, c.e, w.dbeta);
 
   transpose(C, s.Vp, c.u, s.vr, w.ut, C);
   if (s.error) multiply<Store::kSet, Shape::kLowerC>(C, C, s.V, {w.z, s.vr, 1}, w.ut, C, GL, C);

@@ -27,8 +27,9 @@ ChunkShape chunk_shape(const DeltaSizes& sizes, bool error, bool decay, std::siz
   s.Vp = padded(s.V);
   s.kr = row_distance(s.Kp);
   s.vr = row_distance(s.Vp);
-  s.C = tokens ? tokens : s.Kp * s.Vp >= 64 * 64 ? 32 : 16;
-  s.chunks = chunks ? chunks : s.Kp * s.Vp >= 64 * 64 ? 2 : 1;
+  s.C = tokens ? tokens : 16;
+  // Few saved states for their size; what is made again for them costs less than their traffic.
+  s.chunks = chunks ? chunks : s.Kp * s.Vp <= 16 * 16 || s.Kp * s.Vp >= 64 * 64 ? 4 : 2;
   s.error = error;
   s.decay = decay;
   return s;

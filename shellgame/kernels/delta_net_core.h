@@ -7,13 +7,13 @@
 #include <cstddef>
 
 #include "shellgame/kernels/delta_rule.h"
+#include "shellgame/kernels/head_norm.h"
 #include "shellgame/kernels/row_view.h"
 
 namespace shellgame {
 
 enum class QkActivation { kSilu, kIdentity, kRelu, kElu };  // kElu is ELU(x) + 1
 enum class QkNorm { kL2, kSum, kNone };                     // kL2: x / sqrt(sum x^2 + 1e-6)
-enum class GateActivation { kSilu, kSigmoid };
 
 template <class Real>
 struct DeltaNetCoreInput {

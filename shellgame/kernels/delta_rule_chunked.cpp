@@ -3,6 +3,7 @@
 #define HWY_TARGET_INCLUDE "shellgame/kernels/delta_rule_chunked.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+#include "shellgame/kernels/simd.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -28,6 +29,14 @@ inline void load_chunk(const ChunkShape& s, const DeltaRuleInput<float>& in, std
   }
 }
 
+inline void prefetch_chunk(const ChunkShape& s, const DeltaRuleInput<float>& in, std::size_t first,
+                           std::size_t head, std::size_t count) {
+  prefetch_rows<false>(in.q, first, head, s.K, count);
+  prefetch_rows<false>(in.k, first, head, s.K, count);
+  prefetch_rows<false>(in.v, first, head, s.V, count);
+  prefetch_rows<false>(in.beta, first, head, 1, count);
+}
+
 void ChunkedForwardItem(const ChunkShape& s, const DeltaSizes& sizes,
                         const DeltaRuleInput<float>& in, const DeltaRuleOutput<float>& out,
                         float* saved, std::size_t b, std::size_t h) {
@@ -43,6 +52,8 @@ void ChunkedForwardItem(const ChunkShape& s, const DeltaSizes& sizes,
     if (saved && t > 0 && t % s.segment() == 0)
       pack_state(s, S, saved + (item * (segments - 1) + t / s.segment() - 1) * state);
     load_chunk(s, in, first, h, count, c);
+    prefetch_rows<true>(out.o, first, h, s.V, count);
+    if (t + s.C < T) prefetch_chunk(s, in, first + s.C, h, std::min(s.C, T - t - s.C));
     prepare_chunk(s, c);
     solve_chunk(s, c, S);
     output_chunk(s, c, S, o);
@@ -86,6 +97,12 @@ void ChunkedBackwardItem(const ChunkShape& s, const DeltaSizes& sizes,
       const std::size_t t = begin + i * C, count = std::min(C, T - t), first = b * T + t;
       if (gradients.d_o)
         load_rows(gradients.d_o, first, h, s.V, count, C, 1.0f, w.z + C * s.vr, s.vr);
+      prefetch_rows<true>(gradients.dq, first, h, s.K, count);
+      prefetch_rows<true>(gradients.dk, first, h, s.K, count);
+      prefetch_rows<true>(gradients.dv, first, h, s.V, count);
+      if (t >= C) prefetch_rows<false>(gradients.d_o, first - C, h, s.V, C);
+      // The chunk of the same place in the segment before.
+      if (t >= s.segment()) prefetch_chunk(s, in, first - s.segment(), h, C);
       chunk_backward(s, c, w, c.state, w.dS);
       store_rows(w.dkq, s.kr, 1.0f, s.K, count, gradients.dk, first, h);
       store_rows(w.dkq + C * s.kr, s.kr, in.scale, s.K, count, gradients.dq, first, h);

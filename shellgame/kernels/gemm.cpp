@@ -102,15 +102,14 @@ void gemm(std::int64_t rows, ConstRows a, const PackedMatrix& b, Rows c, bool ad
 void gemm_tn(std::int64_t rows, ConstRows left, std::int64_t left_width, ConstRows right,
              std::int64_t right_width, float* g, bool add) {
   Scratch sum(add ? left_width * right_width : 0);
-  const OuterSum outer = {left_width, right_width, add ? sum.data() : g};
+  const LeftColumns columns(left_width, left.stride);
+  std::vector<OuterSum> sums;
+  columns.add_sums(right_width, add ? sum.data() : g, sums);
   const std::int64_t panels = panels_of(right_width) * kPanel * kTileRows;
-  sum_outer_products(rows, panels + kTileRows * good_stride(left_width), {&outer, 1},
-                     [&](std::int64_t first, std::int64_t count, float* space, auto* operands) {
-                       pack_panels(count, right_width, right.from(first), nullptr, space);
-                       operands->panels = space;
-                       operands->left =
-                           readable_columns(count, left_width, left.from(first), space + panels);
-                     });
+  sum_outer_products(rows, panels + columns.space_size(), sums, [&](const OuterTile& tile) {
+    pack_panels(tile.rows, right_width, right.from(tile.first), nullptr, tile.space);
+    columns.add(tile, left.from(tile.first), tile.space, tile.space + panels);
+  });
   if (!add) return;
   for (std::int64_t i = 0; i < sum.size(); ++i) g[i] += sum.data()[i];
 }

@@ -95,15 +95,42 @@ HWY_INLINE void some_rows(std::int64_t rows, std::int64_t depth, const float* a,
   }
 }
 
+// Memory that will be read soon comes into the L2 cache a few lines at a time, beside the products.
+struct Streams {
+  struct Stream {
+    const float* at = nullptr;
+    std::int64_t lines = 0, step = 0;
+  };
+  Stream panel, ahead[TileProduct::kAhead];
+
+  static Stream over(const float* at, std::int64_t size, std::int64_t steps) {
+    const std::int64_t lines = (size + 15) / 16;
+    return {at, lines, (lines + steps - 1) / steps};
+  }
+  static void advance(Stream& stream) {
+    const std::int64_t lines = std::min(stream.lines, stream.step);
+    for (std::int64_t i = 0; i < lines; ++i) __builtin_prefetch(stream.at + 16 * i, 0, 2);
+    stream.at += 16 * lines;
+    stream.lines -= lines;
+  }
+  HWY_INLINE void advance() {
+    if (panel.lines > 0) advance(panel);
+    for (Stream& stream : ahead) {
+      if (stream.lines > 0) advance(stream);
+    }
+  }
+};
+
 // One panel against all rows of the tile.
 template <int kRows, int kCount, bool kTransposed>
 void panel_rows(std::int64_t rows, std::int64_t depth, const float* a, std::int64_t stride,
-                const float* panel, Place place, std::int64_t valid) {
+                const float* panel, Place place, std::int64_t valid, Streams& streams) {
   // Columns beyond the width belong to somebody else: such a panel goes through a tile of its own.
   const bool whole = valid >= kCount * kLanes;
   HWY_ALIGN float tile[kRows * kPanel];
   for (std::int64_t r = 0; r < rows; r += kRows) {
     const std::int64_t count = std::min<std::int64_t>(kRows, rows - r);
+    streams.advance();
     if (whole) {
       some_rows<kRows, kCount, kTransposed>(count, depth, a, stride, panel, place);
     } else {
@@ -126,38 +153,65 @@ void panel_rows(std::int64_t rows, std::int64_t depth, const float* a, std::int6
 template <bool kTransposed>
 HWY_INLINE void any_panel(std::int64_t rows, std::int64_t depth, const float* a,
                           std::int64_t stride, const float* panel, const Place& place,
-                          std::int64_t valid) {
+                          std::int64_t valid, Streams& streams) {
   // A last panel of few columns costs half.
   constexpr int kHalf = kVectors > 1 ? kVectors / 2 : 1;
   constexpr int kHalfRows = kVectors > 1 && kTileRows > 1 ? 2 * kTileRows : kTileRows;
   if (valid <= kHalf * kLanes) {
-    panel_rows<kHalfRows, kHalf, kTransposed>(rows, depth, a, stride, panel, place, valid);
+    panel_rows<kHalfRows, kHalf, kTransposed>(rows, depth, a, stride, panel, place, valid, streams);
   } else {
-    panel_rows<kTileRows, kVectors, kTransposed>(rows, depth, a, stride, panel, place, valid);
+    panel_rows<kTileRows, kVectors, kTransposed>(rows, depth, a, stride, panel, place, valid,
+                                                 streams);
   }
 }
 
 void gemm_tile(const TileProduct& p) {
-  for (std::int64_t k = 0; k < p.depth; k += kDepthBlock) {
-    const std::int64_t depth = std::min(kDepthBlock, p.depth - k);
-    const ConstRows base = k > 0 ? ConstRows(p.c) : p.base;
+  // Of a deep product, as many depths at a time as let the tile's rows stay in the L2 cache.
+  constexpr std::int64_t kDeep = 3 * kDepthBlock;
+  const std::int64_t row_steps = (p.rows + kTileRows - 1) / kTileRows;
+  const std::int64_t steps =
+      row_steps * panels_of(p.width) * ((p.depth + kDepthBlock - 1) / kDepthBlock);
+  const bool large = p.depth * p.width > 1 << 15;  // panels may have left the L2 cache
+  Streams streams;
+  for (int i = 0; i < TileProduct::kAhead; ++i)
+    streams.ahead[i] = Streams::over(p.ahead[i].data, p.ahead[i].size, steps);
+  for (std::int64_t deep = 0; deep < p.depth; deep += kDeep) {
+    const std::int64_t deep_end = std::min(p.depth, deep + kDeep);
     for (std::int64_t column = 0; column < p.width; column += kPanel) {
-      const float* panel = p.panels + column / kPanel * p.panel_stride + k * kPanel;
-      const Place place = {p.c.data + column, p.c.stride,
-                           base.data == nullptr ? nullptr : base.data + column, base.stride,
-                           p.row_scale};
-      any_panel<false>(p.rows, depth, p.a.data + k, p.a.stride, panel, place,
-                       std::min(kPanel, p.width - column));
+      const float* panel = p.panels + column / kPanel * p.panel_stride;
+      const std::int64_t valid = std::min(kPanel, p.width - column);
+      for (std::int64_t k = deep; k < deep_end; k += kDepthBlock) {
+        const std::int64_t depth = std::min(kDepthBlock, deep_end - k);
+        // What follows: the panel's next block, or the next panel's first.
+        const std::int64_t next = k + kDepthBlock;
+        if (large && (next < deep_end || column + kPanel < p.width)) {
+          const float* at =
+              next < deep_end ? panel + next * kPanel : panel + p.panel_stride + deep * kPanel;
+          const std::int64_t size =
+              std::min(kDepthBlock, deep_end - (next < deep_end ? next : deep));
+          streams.panel = Streams::over(at, size * kPanel, row_steps);
+        }
+        const ConstRows base = k > 0 ? ConstRows(p.c) : p.base;
+        const Place place = {p.c.data + column, p.c.stride,
+                             base.data == nullptr ? nullptr : base.data + column, base.stride,
+                             p.row_scale};
+        any_panel<false>(p.rows, depth, p.a.data + k, p.a.stride, panel + k * kPanel, place, valid,
+                         streams);
+      }
     }
   }
 }
 
 void gemm_tn_tile(const TileOuter& o) {
+  Streams streams;
+  const std::int64_t steps = (o.left_width + kTileRows - 1) / kTileRows;
   for (std::int64_t column = 0; column < o.right_width; column += kPanel) {
     float* c = o.g.data + column;
+    if (column + kPanel < o.right_width)
+      streams.panel = Streams::over(o.panels + (column + kPanel) * o.rows, kPanel * o.rows, steps);
     any_panel<true>(o.left_width, o.rows, o.left.data, o.left.stride, o.panels + column * o.rows,
                     {c, o.g.stride, o.add ? c : nullptr, o.g.stride, nullptr},
-                    std::min(kPanel, o.right_width - column));
+                    std::min(kPanel, o.right_width - column), streams);
   }
 }
 
@@ -208,6 +262,22 @@ TileProduct tile_product(std::int64_t rows, ConstRows a, const PackedMatrix& b, 
   product.panels = b.data();
   product.panel_stride = b.depth() * kPanel;
   product.c = c;
+  return product;
+}
+
+TileProduct tile_columns(std::int64_t rows, ConstRows a, const PackedMatrix& b, std::int64_t first,
+                         std::int64_t width, Rows c) {
+  TileProduct product = tile_product(rows, a, b, c);
+  product.panels += first * b.depth();
+  product.width = width;
+  return product;
+}
+
+TileProduct tile_depths(std::int64_t rows, ConstRows a, const PackedMatrix& b, std::int64_t depth,
+                        std::int64_t count, Rows c) {
+  TileProduct product = tile_product(rows, a, b, c);
+  product.panels += depth * kPanel;
+  product.depth = count;
   return product;
 }
 

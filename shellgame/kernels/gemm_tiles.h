@@ -23,11 +23,30 @@ struct TileProduct {
   Rows c;
   ConstRows base;                    // empty: nothing is added; may be c itself
   const float* row_scale = nullptr;  // [rows]; null: 1
+  // What the thread will read next is fetched beside the products.
+  static constexpr int kAhead = 3;
+  struct Range {
+    const float* data = nullptr;
+    std::int64_t size = 0;
+  } ahead[kAhead];
 };
 void gemm_tile(const TileProduct& product);
 
 // The same for a whole packed matrix.
 TileProduct tile_product(std::int64_t rows, ConstRows a, const PackedMatrix& b, Rows c);
+
+// Only columns [first, first + width) of a packed matrix (first a multiple of 16), and only depths
+// [depth, depth + count).
+TileProduct tile_columns(std::int64_t rows, ConstRows a, const PackedMatrix& b, std::int64_t first,
+                         std::int64_t width, Rows c);
+TileProduct tile_depths(std::int64_t rows, ConstRows a, const PackedMatrix& b, std::int64_t depth,
+                        std::int64_t count, Rows c);
+
+// The `rows` rows after x's first `done` ones, to be fetched; nothing if x is empty.
+inline TileProduct::Range rows_ahead(ConstRows x, std::int64_t done, std::int64_t rows) {
+  if (x.data == nullptr || rows == 0) return {};
+  return {x.row(done), rows * x.stride};
+}
 
 // [rows, width] -> panels [panel][rows][16], zeros beyond the width; row r times row_scale[r] (or
 // 1).

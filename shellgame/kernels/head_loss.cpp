@@ -117,26 +117,28 @@ class Sweep {
     const std::int64_t x_stride = good_stride(width), p_stride = good_stride(vocabulary);
     const std::int64_t panels = panels_of(width) * kPanel * kTileRows;
     const OuterSum outer = {vocabulary, width, wants_gradients_ ? d_head : nullptr};
-    sum_outer_products(
-        count_, panels + kTileRows * (x_stride + p_stride), {&outer, 1},
-        [&](std::int64_t first, std::int64_t rows, float* space, OuterOperands* operands) {
-          const Rows x = {space + panels, x_stride};
-          const Rows p = {space + panels + kTileRows * x_stride, p_stride};
-          gather(first, rows, x);
-          gemm_tile(tile_product(rows, x, forward, p));
-          for (std::int64_t i = 0; i < rows; ++i) {
-            const RowMax max = row_max_sum(vocabulary, p.row(i));
-            keep_loss(first + i, max, p.row(i)[target(first + i)]);
-            if (!wants_gradients_) continue;
-            softmax_row(vocabulary, max.largest, static_cast<float>(factor_) / max.sum, p.row(i));
-            p.row(i)[target(first + i)] -= static_cast<float>(factor_);
-          }
-          if (!wants_gradients_) return;
-          pack_panels(rows, width, x, nullptr, space);
-          gemm_tile(tile_product(rows, p, back, x));
-          scatter_dx(first, rows, x);
-          *operands = {p, space};
-        });
+    sum_outer_products(count_, panels + kTileRows * (x_stride + p_stride), {&outer, 1},
+                       [&](const OuterTile& tile) {
+                         const std::int64_t first = tile.first, rows = tile.rows;
+                         float* const space = tile.space;
+                         const Rows x = {space + panels, x_stride};
+                         const Rows p = {space + panels + kTileRows * x_stride, p_stride};
+                         gather(first, rows, x);
+                         gemm_tile(tile_product(rows, x, forward, p));
+                         for (std::int64_t i = 0; i < rows; ++i) {
+                           const RowMax max = row_max_sum(vocabulary, p.row(i));
+                           keep_loss(first + i, max, p.row(i)[target(first + i)]);
+                           if (!wants_gradients_) continue;
+                           softmax_row(vocabulary, max.largest,
+                                       static_cast<float>(factor_) / max.sum, p.row(i));
+                           p.row(i)[target(first + i)] -= static_cast<float>(factor_);
+                         }
+                         if (!wants_gradients_) return;
+                         pack_panels(rows, width, x, nullptr, space);
+                         gemm_tile(tile_product(rows, p, back, x));
+                         scatter_dx(first, rows, x);
+                         tile.add(0, p, space);
+                       });
   }
 
   // Blocks of rows whose logits are kept, columns by groups: the maximum and the sum of each group
@@ -151,7 +153,7 @@ class Sweep {
     for (std::int64_t first = 0; first < count_; first += block) {
       const std::int64_t rows = std::min(block, count_ - first);
       const Rows p = {logits.data(), p_stride}, n = {x.data(), good_stride(in_.width)};
-      for_row_tiles(rows, [&](std::int64_t begin, std::int64_t tile_rows) {
+      for_row_tiles(rows, [&](std::int64_t begin, std::int64_t tile_rows, std::int64_t) {
         gather(first + begin, tile_rows, n.from(begin));
       });
       const std::vector<RowMax> max = large_logits(first, rows, n, p);
@@ -204,7 +206,7 @@ class Sweep {
     const std::int64_t groups = (in_.vocabulary + kGroup - 1) / kGroup;
     const std::int64_t items = std::min(groups, kItems);
     Scratch panels(rows * stride), parts(items * rows * stride);
-    for_row_tiles(rows, [&](std::int64_t begin, std::int64_t tile_rows) {
+    for_row_tiles(rows, [&](std::int64_t begin, std::int64_t tile_rows, std::int64_t) {
       pack_panels(tile_rows, width, n.from(begin), nullptr, panels.data() + begin * stride);
     });
     parallel_for(static_cast<std::size_t>(items), [&](std::size_t which) {
@@ -238,7 +240,7 @@ class Sweep {
         }
       }
     });
-    for_row_tiles(rows, [&](std::int64_t begin, std::int64_t tile_rows) {
+    for_row_tiles(rows, [&](std::int64_t begin, std::int64_t tile_rows, std::int64_t) {
       const Rows g = {parts.data() + begin * stride, stride};
       sum_parts(tile_rows * stride, items, rows * stride, g.data, g.data);
       scatter_dx(first + begin, tile_rows, g);

@@ -18,6 +18,20 @@ HWY_BEFORE_NAMESPACE();
 namespace shellgame {
 namespace HWY_NAMESPACE {
 
+// Asks for `count` rows of one head before they are needed: rows of other heads lie between them,
+// so that the machine's own prefetching does not see what comes next.
+template <bool kWrite, class Real>
+HWY_INLINE void prefetch_rows(const RowView<Real>& view, std::size_t first, std::size_t head,
+                              std::size_t width, std::size_t count) {
+  if (!view) return;
+  constexpr std::size_t kLine = 64 / sizeof(float);
+  for (std::size_t i = 0; i < count; ++i) {
+    const float* row = view.row(first + i) + head * width;
+    for (std::size_t j = 0; j < width; j += kLine) __builtin_prefetch(row + j, kWrite ? 1 : 0);
+    __builtin_prefetch(row + width - 1, kWrite ? 1 : 0);
+  }
+}
+
 // Rows of one head, `width` values each, from row `first` on; rows from `count` to C become zero.
 inline void load_rows(const RowView<const float>& view, std::size_t first, std::size_t head,
                       std::size_t width, std::size_t count, std::size_t C, float factor, float* to,

@@ -1,5 +1,7 @@
 #include "shellgame/kernels/linear_add.h"
 
+#include <vector>
+
 #include "shellgame/kernels/gemm_tiles.h"
 #include "shellgame/kernels/outer_sums.h"
 
@@ -9,9 +11,11 @@ void linear_add(std::int64_t rows, std::int64_t in, std::int64_t width, ConstRow
                 const float* weight, Rows y) {
   const Weight whole = {weight, width};
   const PackedMatrix packed = PackedMatrix::transposed({&whole, 1}, in);
-  for_row_tiles(rows, [&](std::int64_t first, std::int64_t count) {
+  for_row_tiles(rows, [&](std::int64_t first, std::int64_t count, std::int64_t next) {
     TileProduct product = tile_product(count, o.from(first), packed, y.from(first));
     if (x.data != nullptr) product.base = x.from(first);
+    product.ahead[0] = rows_ahead(o, first + count, next);
+    product.ahead[1] = rows_ahead(x, first + count, next);
     gemm_tile(product);
   });
 }
@@ -20,18 +24,22 @@ void linear_add_backward(std::int64_t rows, std::int64_t in, std::int64_t width,
                          const float* weight, ConstRows dy, Rows d_o, float* d_weight) {
   const Weight whole = {weight, width};
   const PackedMatrix packed = PackedMatrix::plain({&whole, 1}, in);
-  const OuterSum outer = {width, in, d_weight};
+  const LeftColumns columns(width, dy.stride);
+  std::vector<OuterSum> sums;
+  columns.add_sums(in, d_weight, sums);
   const std::int64_t panels = panels_of(in) * kPanel * kTileRows;
-  sum_outer_products(
-      rows, panels + kTileRows * good_stride(width), {&outer, 1},
-      [&](std::int64_t first, std::int64_t count, float* space, OuterOperands* operands) {
-        if (d_o.data != nullptr)
-          gemm_tile(tile_product(count, dy.from(first), packed, d_o.from(first)));
-        if (d_weight == nullptr) return;
-        pack_panels(count, in, o.from(first), nullptr, space);
-        operands->panels = space;
-        operands->left = readable_columns(count, width, dy.from(first), space + panels);
-      });
+  sum_outer_products(rows, panels + columns.space_size(), sums, [&](const OuterTile& tile) {
+    const std::int64_t first = tile.first, done = first + tile.rows;
+    if (d_o.data != nullptr) {
+      TileProduct product = tile_product(tile.rows, dy.from(first), packed, d_o.from(first));
+      product.ahead[0] = rows_ahead(dy, done, tile.next);
+      product.ahead[1] = rows_ahead(o, done, tile.next);
+      gemm_tile(product);
+    }
+    if (d_weight == nullptr) return;
+    pack_panels(tile.rows, in, o.from(first), nullptr, tile.space);
+    columns.add(tile, dy.from(first), tile.space, tile.space + panels);
+  });
 }
 
 }  // namespace shellgame

@@ -1,6 +1,7 @@
 #include "shellgame/kernels/norm_linear.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "shellgame/kernels/gemm_tiles.h"
 #include "shellgame/kernels/norm_gradients.h"
@@ -13,10 +14,11 @@ namespace shellgame {
 void norm_linear(std::int64_t rows, std::int64_t width, ConstRows x, const float* norm_weight,
                  float eps, std::span<const Weight> weights, Rows y, float* rstd) {
   const PackedMatrix packed = PackedMatrix::transposed(weights, width, norm_weight);
-  for_row_tiles(rows, [&](std::int64_t first, std::int64_t count) {
+  for_row_tiles(rows, [&](std::int64_t first, std::int64_t count, std::int64_t next) {
     rstd_tile(count, width, x.from(first), eps, rstd + first);
     TileProduct product = tile_product(count, x.from(first), packed, y.from(first));
     product.row_scale = rstd + first;
+    product.ahead[0] = rows_ahead(x, first + count, next);
     gemm_tile(product);
   });
 }
@@ -34,20 +36,26 @@ void norm_linear_backward(std::int64_t rows, std::int64_t width, ConstRows x,
   const bool wanted = d_norm_weight != nullptr ||
                       std::any_of(d_weights.begin(), d_weights.end(), [](float* d) { return d; });
   Scratch sum(wanted ? out * width : 0);  // dy^T (x rstd)
-  const OuterSum outer = {out, width, wanted ? sum.data() : nullptr};
+  const LeftColumns columns(out, dy.stride);
+  std::vector<OuterSum> sums;
+  columns.add_sums(width, wanted ? sum.data() : nullptr, sums);
   const std::int64_t panels = panels_of(width) * kPanel * kTileRows;
-  const std::int64_t stride = panels_of(width) * kPanel;
-  sum_outer_products(
-      rows, panels + kTileRows * std::max(stride, good_stride(out)), {&outer, 1},
-      [&](std::int64_t first, std::int64_t count, float* space, OuterOperands* operands) {
-        const Rows g = {space + panels, stride};
-        gemm_tile(tile_product(count, dy.from(first), packed, g));
-        if (wanted) pack_panels(count, width, x.from(first), rstd + first, space);
-        const ConstRows residual = d_residual.data ? d_residual.from(first) : d_residual;
-        norm_backward_tile(count, width, x.from(first), rstd + first, g, residual, dx.from(first));
-        operands->panels = space;
-        if (wanted) operands->left = readable_columns(count, out, dy.from(first), space + panels);
-      });
+  // The tile's space: panels of x, the gradient at the norm, copies of dy's columns.
+  sum_outer_products(rows, 2 * panels + columns.space_size(), sums, [&](const OuterTile& tile) {
+    const std::int64_t first = tile.first, done = first + tile.rows;
+    const Rows g = {tile.space + panels, panels_of(width) * kPanel};
+    TileProduct product = tile_product(tile.rows, dy.from(first), packed, g);
+    product.ahead[0] = rows_ahead(dy, done, tile.next);
+    product.ahead[1] = rows_ahead(x, done, tile.next);
+    product.ahead[2] = rows_ahead(d_residual, done, tile.next);
+    gemm_tile(product);
+    if (wanted) {
+      pack_panels(tile.rows, width, x.from(first), rstd + first, tile.space);
+      columns.add(tile, dy.from(first), tile.space, tile.space + 2 * panels);
+    }
+    norm_backward_tile(tile.rows, width, x.from(first), rstd + first, g,
+                       d_residual.data ? d_residual.from(first) : d_residual, dx.from(first));
+  });
   if (wanted)
     split_norm_gradient(weights, width, norm_weight, sum.data(), d_norm_weight, d_weights);
 }

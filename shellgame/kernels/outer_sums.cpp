@@ -15,34 +15,43 @@ constexpr std::int64_t kMostChunks = 16;
 // Sums beyond this (in floats) are not kept once for each chunk: they would leave the caches.
 constexpr std::int64_t kLargeSums = 1 << 18;
 constexpr std::int64_t kBlockTiles = 16;  // tiles between two additions to large sums
-constexpr std::int64_t kLeftRange = 96, kRightRange = 256;
+constexpr std::int64_t kLeftRange = 128, kRightRange = 256;
 
 std::int64_t tiles_of(std::int64_t rows) { return (rows + kTileRows - 1) / kTileRows; }
-
-void add_tile(const OuterSum& sum, const OuterOperands& operands, std::int64_t rows, Rows g,
-              bool add) {
-  gemm_tn_tile({rows, sum.left, sum.right, operands.left, operands.panels, g, add});
-}
 
 // Each chunk of rows has sums of its own, which are added in the order of chunks.
 void by_chunks(std::int64_t rows, std::int64_t space_size, std::span<const OuterSum> sums,
                std::int64_t total, const TileWork& work) {
   const std::int64_t tiles = tiles_of(rows), chunks = std::min(tiles, kMostChunks);
+  std::vector<std::int64_t> places;  // of each sum in a chunk's part
+  std::int64_t place = 0;
+  for (const OuterSum& sum : sums) {
+    places.push_back(place);
+    if (sum.sum != nullptr) place += sum.left * sum.right;
+  }
   Scratch parts(chunks * total);
   parallel_for(static_cast<std::size_t>(chunks), [&](std::size_t chunk) {
     const auto c = static_cast<std::int64_t>(chunk);
     const std::int64_t begin = c * tiles / chunks, end = (c + 1) * tiles / chunks;
     Scratch space(space_size);
-    std::vector<OuterOperands> operands(sums.size());
-    for (std::int64_t tile = begin; tile < end; ++tile) {
-      const std::int64_t first = tile * kTileRows, count = std::min(kTileRows, rows - first);
-      work(first, count, space.data(), operands.data());
-      float* part = parts.data() + c * total;
-      for (std::size_t j = 0; j < sums.size(); ++j) {
-        if (sums[j].sum == nullptr) continue;
-        add_tile(sums[j], operands[j], count, {part, sums[j].right}, tile > begin);
-        part += sums[j].left * sums[j].right;
-      }
+    OuterTile tile;
+    tile.space = space.data();
+    tile.add = [&](std::size_t j, ConstRows left, const float* panels) {
+      if (sums[j].sum == nullptr) return;
+      float* part = parts.data() + c * total + places[j];
+      gemm_tn_tile({tile.rows,
+                    sums[j].left,
+                    sums[j].right,
+                    left,
+                    panels,
+                    {part, sums[j].right},
+                    tile.first > begin * kTileRows});
+    };
+    for (std::int64_t t = begin; t < end; ++t) {
+      tile.first = t * kTileRows;
+      tile.rows = std::min(kTileRows, rows - tile.first);
+      tile.next = t + 1 < end ? std::min(kTileRows, rows - tile.first - tile.rows) : 0;
+      work(tile);
     }
   });
   float* part = parts.data();
@@ -60,6 +69,10 @@ void by_chunks(std::int64_t rows, std::int64_t space_size, std::span<const Outer
 // Blocks of tiles: first all tiles' work, then each thread adds the block to its part of the sums.
 void by_parts_of_sums(std::int64_t rows, std::int64_t space_size, std::span<const OuterSum> sums,
                       const TileWork& work) {
+  struct Operands {
+    ConstRows left;
+    const float* panels = nullptr;
+  };
   struct Part {
     std::size_t sum;
     std::int64_t left, right;
@@ -75,28 +88,31 @@ void by_parts_of_sums(std::int64_t rows, std::int64_t space_size, std::span<cons
   const std::int64_t tiles = tiles_of(rows);
   space_size = (space_size + 15) / 16 * 16;
   Scratch spaces(std::min(tiles, kBlockTiles) * space_size);
-  std::vector<OuterOperands> operands(static_cast<std::size_t>(kBlockTiles) * sums.size());
+  std::vector<Operands> operands(static_cast<std::size_t>(kBlockTiles) * sums.size());
   for (std::int64_t begin = 0; begin < tiles; begin += kBlockTiles) {
     const std::int64_t end = std::min(tiles, begin + kBlockTiles);
     parallel_for(static_cast<std::size_t>(end - begin), [&](std::size_t t) {
-      const std::int64_t first = (begin + static_cast<std::int64_t>(t)) * kTileRows;
-      work(first, std::min(kTileRows, rows - first),
-           spaces.data() + static_cast<std::int64_t>(t) * space_size,
-           operands.data() + t * sums.size());
+      OuterTile tile;
+      tile.first = (begin + static_cast<std::int64_t>(t)) * kTileRows;
+      tile.rows = std::min(kTileRows, rows - tile.first);
+      tile.space = spaces.data() + static_cast<std::int64_t>(t) * space_size;
+      tile.keep = true;
+      tile.add = [&](std::size_t j, ConstRows left, const float* panels) {
+        operands[t * sums.size() + j] = {left, panels};
+      };
+      work(tile);
     });
     parallel_for(parts.size(), [&](std::size_t p) {
       const Part& part = parts[p];
       const OuterSum& sum = sums[part.sum];
-      const OuterSum range = {std::min(kLeftRange, sum.left - part.left),
-                              std::min(kRightRange, sum.right - part.right), sum.sum};
       const Rows g = Rows{sum.sum, sum.right}.from(part.left, part.right);
       for (std::int64_t tile = begin; tile < end; ++tile) {
         const std::int64_t count = std::min(kTileRows, rows - tile * kTileRows);
-        OuterOperands here =
+        const Operands& here =
             operands[static_cast<std::size_t>(tile - begin) * sums.size() + part.sum];
-        here.left = here.left.from(0, part.left);
-        here.panels += part.right * count;
-        add_tile(range, here, count, g, tile > 0);
+        gemm_tn_tile({count, std::min(kLeftRange, sum.left - part.left),
+                      std::min(kRightRange, sum.right - part.right), here.left.from(0, part.left),
+                      here.panels + part.right * count, g, tile > 0});
       }
     });
   }
@@ -120,20 +136,50 @@ void sum_outer_products(std::int64_t rows, std::int64_t space_size, std::span<co
   }
 }
 
-void for_row_tiles(std::int64_t rows,
-                   const std::function<void(std::int64_t first, std::int64_t count)>& work) {
-  parallel_for(static_cast<std::size_t>(tiles_of(rows)), [&](std::size_t tile) {
-    const std::int64_t first = static_cast<std::int64_t>(tile) * kTileRows;
-    work(first, std::min(kTileRows, rows - first));
-  });
+LeftColumns::LeftColumns(std::int64_t width, std::int64_t stride)
+    : width_(width), block_(width), copy_(stride % 128 == 0 || stride > 2 * kColumnBlock) {
+  if (copy_) block_ = std::min(width, kColumnBlock);
 }
 
-ConstRows readable_columns(std::int64_t rows, std::int64_t width, ConstRows x, float* space) {
-  if (x.stride % 128 != 0) return x;
-  const Rows copy = {space, good_stride(width)};
-  for (std::int64_t r = 0; r < rows; ++r)
-    std::memcpy(copy.row(r), x.row(r), static_cast<std::size_t>(width) * sizeof(float));
-  return copy;
+void LeftColumns::add_sums(std::int64_t right, float* sum, std::vector<OuterSum>& sums) const {
+  for (std::int64_t column = 0; column < width_; column += block_) {
+    sums.push_back({std::min(block_, width_ - column), right, sum});
+    if (sum != nullptr) sum += block_ * right;
+  }
+}
+
+std::int64_t LeftColumns::space_size() const {
+  return copy_ ? (width_ + block_ - 1) / block_ * kTileRows * good_stride(block_) : 0;
+}
+
+void LeftColumns::add(const OuterTile& tile, ConstRows x, const float* panels, float* space) const {
+  const std::int64_t stride = good_stride(block_);
+  for (std::int64_t column = 0; column < width_; column += block_) {
+    const std::int64_t b = column / block_;
+    ConstRows left = x.from(0, column);
+    if (copy_) {
+      const Rows copy = {tile.block(space, b, kTileRows * stride), stride};
+      const auto bytes =
+          static_cast<std::size_t>(std::min(block_, width_ - column)) * sizeof(float);
+      for (std::int64_t r = 0; r < tile.rows; ++r) std::memcpy(copy.row(r), left.row(r), bytes);
+      left = copy;
+    }
+    tile.add(static_cast<std::size_t>(b), left, panels);
+  }
+}
+
+void for_row_tiles(
+    std::int64_t rows,
+    const std::function<void(std::int64_t first, std::int64_t count, std::int64_t next)>& work) {
+  const std::int64_t tiles = tiles_of(rows), run = tiles >= 128 ? 4 : 1;
+  parallel_for(static_cast<std::size_t>((tiles + run - 1) / run), [&](std::size_t item) {
+    const std::int64_t begin = static_cast<std::int64_t>(item) * run * kTileRows;
+    const std::int64_t end = std::min(rows, begin + run * kTileRows);
+    for (std::int64_t first = begin; first < end; first += kTileRows) {
+      const std::int64_t count = std::min(kTileRows, end - first);
+      work(first, count, std::min(kTileRows, end - first - count));
+    }
+  });
 }
 
 }  // namespace shellgame

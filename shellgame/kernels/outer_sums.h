@@ -5,35 +5,59 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "shellgame/kernels/gemm.h"
 
 namespace shellgame {
 
 inline constexpr std::int64_t kTileRows = 96;
+inline constexpr std::int64_t kColumnBlock = 256;  // columns of a wide L that are worked on at once
 
+// One G [left, right], written. Its sum is null where nobody wants it.
 struct OuterSum {
   std::int64_t left = 0, right = 0;
-  float* sum = nullptr;  // [left, right], written; null: not wanted
+  float* sum = nullptr;
 };
-// Of one tile: L's rows and R's panels (pack_panels). They may lie in the tile's space or outside.
-struct OuterOperands {
-  ConstRows left;
-  const float* panels = nullptr;
-};
-// Works on rows [first, first + rows) with `space` of its own, and says where the operands are.
-using TileWork = std::function<void(std::int64_t first, std::int64_t rows, float* space,
-                                    OuterOperands* operands)>;
 
+struct OuterTile {
+  std::int64_t first = 0, rows = 0;
+  std::int64_t next = 0;   // rows that this thread will work on after these
+  float* space = nullptr;  // of this tile alone
+  bool keep = false;       // operands must stay until the tile's work is done
+  // Adds L^T R to sum j: L's rows and R's panels (pack_panels), in the tile's space or outside.
+  std::function<void(std::size_t j, ConstRows left, const float* panels)> add;
+
+  // Space for operands of block b of several: the same for all unless they must stay.
+  float* block(float* from, std::int64_t b, std::int64_t size) const {
+    return keep ? from + b * size : from;
+  }
+};
+using TileWork = std::function<void(const OuterTile& tile)>;
+
+// `space_size` is for tiles that keep their operands.
 void sum_outer_products(std::int64_t rows, std::int64_t space_size, std::span<const OuterSum> sums,
                         const TileWork& work);
 
-// work(first, count) for every tile of rows, on all threads.
-void for_row_tiles(std::int64_t rows,
-                   const std::function<void(std::int64_t first, std::int64_t count)>& work);
+// A left operand [rows, width] that the caller has: in blocks of columns, and copied where its
+// stride is bad for reading down the columns.
+class LeftColumns {
+ public:
+  LeftColumns(std::int64_t width, std::int64_t stride);
+  // The sums of L^T R [width, right]; `sum` may be null.
+  void add_sums(std::int64_t right, float* sum, std::vector<OuterSum>& sums) const;
+  std::int64_t space_size() const;
+  void add(const OuterTile& tile, ConstRows x, const float* panels, float* space) const;
 
-// Rows that can be read down their columns: x itself, or a copy in `space` if its stride is bad.
-// Takes [rows, good_stride(width)] of space.
-ConstRows readable_columns(std::int64_t rows, std::int64_t width, ConstRows x, float* space);
+ private:
+  std::int64_t width_, block_;
+  bool copy_;
+};
+
+// work(first, count, next) for every tile of rows, on all threads; `next` rows follow on the same
+// thread.
+void for_row_tiles(
+    std::int64_t rows,
+    const std::function<void(std::int64_t first, std::int64_t count, std::int64_t next)>& work);
 
 }  // namespace shellgame

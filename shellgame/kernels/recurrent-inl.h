@@ -25,33 +25,6 @@ struct Recurrence {
   static constexpr bool kDelta = kDelta_, kRowDecay = kRowDecay_, kColumnDecay = kColumnDecay_;
 };
 
-// to[0..4) += the sums over the lanes of four vectors.
-HWY_INLINE void add_sums(FloatVector v0, FloatVector v1, FloatVector v2, FloatVector v3,
-                         float* to) {
-#if HWY_TARGET == HWY_SCALAR
-  to[0] += hn::GetLane(v0);
-  to[1] += hn::GetLane(v1);
-  to[2] += hn::GetLane(v2);
-  to[3] += hn::GetLane(v3);
-#else
-  const FloatTag d;
-  const hn::Repartition<double, FloatTag> pairs;
-  const hn::FixedTag<float, 4> four;
-  const FloatVector t01 = hn::Add(hn::InterleaveLower(d, v0, v1), hn::InterleaveUpper(d, v0, v1));
-  const FloatVector t23 = hn::Add(hn::InterleaveLower(d, v2, v3), hn::InterleaveUpper(d, v2, v3));
-  const auto p01 = hn::BitCast(pairs, t01), p23 = hn::BitCast(pairs, t23);
-  const FloatVector sums = hn::Add(hn::BitCast(d, hn::InterleaveLower(pairs, p01, p23)),
-                                   hn::BitCast(d, hn::InterleaveUpper(pairs, p01, p23)));
-  // Every block of four lanes now holds part of the four sums.
-  HWY_ALIGN float blocks[HWY_MAX_BYTES / sizeof(float)];
-  hn::Store(sums, d, blocks);
-  auto total = hn::LoadU(four, to);
-  for (std::size_t i = 0; i < hn::Lanes(d); i += 4)
-    total = hn::Add(total, hn::Load(four, blocks + i));
-  hn::StoreU(total, four, to);
-#endif
-}
-
 // `count` tokens of a segment on the tile S[K,width] of columns from `column` on. Fills o, y, u.
 // With `states` [count+1,K,width], whose first is S, all states are kept there; else S is changed.
 template <class R, int NV>

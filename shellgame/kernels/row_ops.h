@@ -22,19 +22,33 @@ void swiglu(std::int64_t rows, std::int64_t width, ConstRows gate, ConstRows up,
 void swiglu_backward(std::int64_t rows, std::int64_t width, ConstRows gate, ConstRows up,
                      ConstRows dy, Rows d_gate, Rows d_up);
 
-// x, y [rows, heads, head_width], row r at position `offset + r % time`. Half-split form: pairs are
-// (i, i + head_width / 2), angle position * base^(-2 i / head_width). In place is allowed. The
-// backward pass is the rotation by the opposite angle.
-struct RopeShape {
-  std::int64_t rows = 0, time = 1, heads = 1, head_width = 0;
-  std::int64_t offset = 0;
-  double base = 10000;
+// Cosines and sines of position * base^(-2 i / head_width), [positions][head_width / 2]: made once,
+// used by every layer and step.
+class RopeTable {
+ public:
+  RopeTable(std::int64_t positions, std::int64_t head_width, double base);
+  std::int64_t half() const { return half_; }
+  std::int64_t positions() const { return positions_; }
+  const float* cosines(std::int64_t position) const { return cosines_.data() + position * half_; }
+  const float* sines(std::int64_t position) const { return sines_.data() + position * half_; }
+
+ private:
+  std::int64_t half_, positions_;
+  Scratch cosines_, sines_;
 };
-void rope(const RopeShape& shape, ConstRows x, Rows y);
-void rope_backward(const RopeShape& shape, ConstRows dy, Rows dx);
+
+// x, y [rows, heads, head_width], row r at position `offset + r % time`. Half-split form: pairs are
+// (i, i + head_width / 2). In place is allowed. The backward pass is the rotation by the opposite
+// angle.
+struct RopeShape {
+  std::int64_t rows = 0, time = 1, heads = 1;
+  std::int64_t offset = 0;
+};
+void rope(const RopeTable& table, const RopeShape& shape, ConstRows x, Rows y);
+void rope_backward(const RopeTable& table, const RopeShape& shape, ConstRows dy, Rows dx);
 
 // d_table [vocabulary, width] = sum of dy's rows by id, written; ids [rows] within the vocabulary
-// (else UsageError). The order of summation is the order of rows.
+// (else UsageError). Rows of an id are summed in their order, in segments of a fixed size.
 void embedding_gradient(std::int64_t rows, std::int64_t width, std::int64_t vocabulary,
                         const std::int64_t* ids, ConstRows dy, float* d_table);
 

@@ -167,6 +167,25 @@ void softmax_row(std::int64_t width, float shift, float factor, float* row) {
   });
 }
 
+void rotate_row(std::int64_t half, const float* x, const float* cosines, const float* sines,
+                float sign, float* y) {
+  const V by = hn::Set(D(), sign);
+  for_vectors(half, [&](auto load, auto store) HWY_ATTR {
+    const V c = load(cosines), s = hn::Mul(load(sines), by), a = load(x), b = load(x + half);
+    store(hn::NegMulAdd(b, s, hn::Mul(a, c)), y);
+    store(hn::MulAdd(a, s, hn::Mul(b, c)), y + half);
+  });
+}
+
+void sum_rows(std::int64_t count, std::int64_t width, const std::int64_t* which, ConstRows x,
+              float* to) {
+  for_vectors(width, [&](auto load, auto store) HWY_ATTR {
+    V sum = load(x.row(which[0]));
+    for (std::int64_t i = 1; i < count; ++i) sum = hn::Add(sum, load(x.row(which[i])));
+    store(sum, to);
+  });
+}
+
 void sum_parts(std::int64_t size, std::int64_t parts, std::int64_t stride, const float* from,
                float* to) {
   for_vectors(size, [&](auto load, auto store) HWY_ATTR {
@@ -191,6 +210,8 @@ HWY_EXPORT(swiglu_backward_tile);
 HWY_EXPORT(add_products_tile);
 HWY_EXPORT(row_max_sum);
 HWY_EXPORT(softmax_row);
+HWY_EXPORT(rotate_row);
+HWY_EXPORT(sum_rows);
 HWY_EXPORT(sum_parts);
 
 void rstd_tile(std::int64_t rows, std::int64_t width, ConstRows x, float eps, float* rstd) {
@@ -220,6 +241,14 @@ RowMax row_max_sum(std::int64_t width, const float* row) {
 }
 void softmax_row(std::int64_t width, float shift, float factor, float* row) {
   HWY_DYNAMIC_DISPATCH(softmax_row)(width, shift, factor, row);
+}
+void rotate_row(std::int64_t half, const float* x, const float* cosines, const float* sines,
+                float sign, float* y) {
+  HWY_DYNAMIC_DISPATCH(rotate_row)(half, x, cosines, sines, sign, y);
+}
+void sum_rows(std::int64_t count, std::int64_t width, const std::int64_t* which, ConstRows x,
+              float* to) {
+  HWY_DYNAMIC_DISPATCH(sum_rows)(count, width, which, x, to);
 }
 void sum_parts(std::int64_t size, std::int64_t parts, std::int64_t stride, const float* from,
                float* to) {

@@ -38,6 +38,14 @@ RowMax row_max_sum(std::int64_t width, const float* row);
 // row = factor * exp(row - shift).
 void softmax_row(std::int64_t width, float shift, float factor, float* row);
 
+// Pairs (i, half + i) turned by an angle: y = (x1 c - x2 s, x2 c + x1 s), s times `sign`.
+void rotate_row(std::int64_t half, const float* x, const float* cosines, const float* sines,
+                float sign, float* y);
+
+// to [width] = sum over x's rows which[0], which[1], ..., in that order.
+void sum_rows(std::int64_t count, std::int64_t width, const std::int64_t* which, ConstRows x,
+              float* to);
+
 // to[i] = sum over parts of from[part * stride + i], in their order.
 void sum_parts(std::int64_t size, std::int64_t parts, std::int64_t stride, const float* from,
                float* to);

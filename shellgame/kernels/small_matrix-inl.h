@@ -142,6 +142,50 @@ HWY_INLINE void transpose(std::size_t rows, std::size_t columns, const float* HW
 #endif
 }
 
+// to[0..4) += the sums over the lanes of four vectors.
+HWY_INLINE void add_sums(FloatVector v0, FloatVector v1, FloatVector v2, FloatVector v3,
+                         float* to) {
+#if HWY_TARGET == HWY_SCALAR
+  to[0] += hn::GetLane(v0);
+  to[1] += hn::GetLane(v1);
+  to[2] += hn::GetLane(v2);
+  to[3] += hn::GetLane(v3);
+#else
+  const FloatTag d;
+  const hn::Repartition<double, FloatTag> pairs;
+  const hn::FixedTag<float, 4> four;
+  const FloatVector t01 = hn::Add(hn::InterleaveLower(d, v0, v1), hn::InterleaveUpper(d, v0, v1));
+  const FloatVector t23 = hn::Add(hn::InterleaveLower(d, v2, v3), hn::InterleaveUpper(d, v2, v3));
+  const auto p01 = hn::BitCast(pairs, t01), p23 = hn::BitCast(pairs, t23);
+  const FloatVector sums = hn::Add(hn::BitCast(d, hn::InterleaveLower(pairs, p01, p23)),
+                                   hn::BitCast(d, hn::InterleaveUpper(pairs, p01, p23)));
+  // Every block of four lanes now holds part of the four sums.
+  HWY_ALIGN float blocks[HWY_MAX_BYTES / sizeof(float)];
+  hn::Store(sums, d, blocks);
+  auto total = hn::LoadU(four, to);
+  for (std::size_t i = 0; i < hn::Lanes(d); i += 4)
+    total = hn::Add(total, hn::Load(four, blocks + i));
+  hn::StoreU(total, four, to);
+#endif
+}
+
+// sums[i] = the scalar product of rows i of a and b, for i < rows (a multiple of 4).
+inline void dot_rows(std::size_t rows, std::size_t width, std::size_t distance, const float* a,
+                     const float* b, float* sums) {
+  const FloatTag d;
+  std::fill_n(sums, rows, 0.0f);
+  for (std::size_t i = 0; i < rows; i += 4) {
+    FloatVector sum[4];
+    for (std::size_t r = 0; r < 4; ++r) {
+      const std::size_t row = (i + r) * distance;
+      sum[r] = hn::Zero(d);
+      for (std::size_t j = 0; j < width; j += hn::Lanes(d))
+        sum[r] = hn::MulAdd(hn::Load(d, a + row + j), hn::Load(d, b + row + j), sum[r]);
+    }
+    add_sums(sum[0], sum[1], sum[2], sum[3], sums + i);
+  }
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace shellgame
 HWY_AFTER_NAMESPACE();

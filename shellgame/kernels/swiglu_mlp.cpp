@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "shellgame/kernels/gemm_tiles.h"
 #include "shellgame/kernels/norm_gradients.h"
@@ -33,24 +34,36 @@ bool swiglu_mlp_should_save(std::int64_t width, std::int64_t) { return width > 6
 
 void swiglu_mlp(std::int64_t rows, std::int64_t width, std::int64_t hidden, ConstRows x,
                 const SwigluWeights& weights, float eps, Rows y, float* rstd, float* saved) {
-  const std::array<Weight, 2> both = {Weight{weights.gate, hidden}, Weight{weights.up, hidden}};
+  const Weight gate = {weights.gate, hidden}, up = {weights.up, hidden};
   const Weight down = {weights.down, width};
-  const PackedMatrix packed = PackedMatrix::transposed(both, width, weights.norm);
+  const PackedMatrix packed_gate = PackedMatrix::transposed({&gate, 1}, width, weights.norm);
+  const PackedMatrix packed_up = PackedMatrix::transposed({&up, 1}, width, weights.norm);
   const PackedMatrix packed_down = PackedMatrix::transposed({&down, 1}, hidden);
-  const std::int64_t stride = good_stride(2 * hidden);
-  for_row_tiles(rows, [&](std::int64_t first, std::int64_t count) {
-    Scratch space(saved == nullptr ? count * stride : count * good_stride(hidden));
-    const Rows h =
-        saved == nullptr ? Rows{space.data(), stride} : Rows{saved, 2 * hidden}.from(first);
+  const std::int64_t stride = good_stride(std::min(hidden, kColumnBlock));
+  for_row_tiles(rows, [&](std::int64_t first, std::int64_t count, std::int64_t next) {
+    Scratch space(2 * count * stride);
     rstd_tile(count, width, x.from(first), eps, rstd + first);
-    TileProduct product = tile_product(count, x.from(first), packed, h);
-    product.row_scale = rstd + first;
-    gemm_tile(product);
-    const Rows a = saved == nullptr ? h : Rows{space.data(), good_stride(hidden)};
-    swiglu_tile(count, hidden, h, h.from(0, hidden), a);
-    TileProduct last = tile_product(count, a, packed_down, y.from(first));
-    last.base = x.from(first);
-    gemm_tile(last);
+    // Blocks of hidden columns go through all steps while they are in the cache.
+    for (std::int64_t column = 0; column < hidden; column += kColumnBlock) {
+      const std::int64_t columns = std::min(kColumnBlock, hidden - column);
+      Rows g = {space.data(), stride}, u = {space.data() + count * stride, stride};
+      const Rows a = g;
+      if (saved != nullptr) {
+        g = Rows{saved, 2 * hidden}.from(first, column);
+        u = g.from(0, hidden);
+      }
+      TileProduct product = tile_columns(count, x.from(first), packed_gate, column, columns, g);
+      product.row_scale = rstd + first;
+      if (column == 0) product.ahead[0] = rows_ahead(x, first + count, next);
+      gemm_tile(product);
+      product = tile_columns(count, x.from(first), packed_up, column, columns, u);
+      product.row_scale = rstd + first;
+      gemm_tile(product);
+      swiglu_tile(count, columns, g, u, a);
+      TileProduct last = tile_depths(count, a, packed_down, column, columns, y.from(first));
+      last.base = column == 0 ? x.from(first) : ConstRows(last.c);
+      gemm_tile(last);
+    }
   });
 }
 
@@ -61,42 +74,74 @@ void swiglu_mlp_backward(std::int64_t rows, std::int64_t width, std::int64_t hid
   const Weight down = {weights.down, width};
   const PackedMatrix back = PackedMatrix::plain(both, width, weights.norm);
   const PackedMatrix back_down = PackedMatrix::plain({&down, 1}, hidden);
-  const PackedMatrix forward = saved != nullptr
-                                   ? PackedMatrix::transposed({}, 0)
-                                   : PackedMatrix::transposed(both, width, weights.norm);
-  // Sums: d(gate, up)^T (x rstd) [2 hidden, width], and a^T dy [hidden, width].
-  Scratch sums(3 * hidden * width);
-  const std::array<OuterSum, 2> outer = {OuterSum{2 * hidden, width, sums.data()},
-                                         OuterSum{hidden, width, sums.data() + 2 * hidden * width}};
+  std::vector<PackedMatrix> forward;  // gate, up
+  if (saved == nullptr) {
+    for (const Weight& weight : both)
+      forward.push_back(PackedMatrix::transposed({&weight, 1}, width, weights.norm));
+  }
+  // Sums [3 hidden, width] for each block of hidden columns: d gate and d up by (x rstd), a by dy.
+  Scratch sum(3 * hidden * width);
+  std::vector<OuterSum> sums;
+  for (std::int64_t column = 0; column < hidden; column += kColumnBlock) {
+    for (std::int64_t part = 0; part < 3; ++part)
+      sums.push_back({std::min(kColumnBlock, hidden - column), width,
+                      sum.data() + (part * hidden + column) * width});
+  }
+  const std::int64_t blocks = (hidden + kColumnBlock - 1) / kColumnBlock;
+  const std::int64_t stride = good_stride(std::min(hidden, kColumnBlock));
+  const std::int64_t block_size = kTileRows * stride;
   const std::int64_t panels = panels_of(width) * kPanel * kTileRows;
-  const std::int64_t stride = good_stride(3 * hidden), g_stride = panels_of(width) * kPanel;
-  // The tile's space: panels of x and dy, rows of (d gate, d up, a), the gradient at the norm.
-  sum_outer_products(
-      rows, 2 * panels + kTileRows * (stride + g_stride), outer,
-      [&](std::int64_t first, std::int64_t count, float* space, OuterOperands* operands) {
-        const Rows h = {space + 2 * panels, stride}, a = h.from(0, 2 * hidden);
-        const Rows g = {space + 2 * panels + kTileRows * stride, g_stride};
-        ConstRows gate = {saved == nullptr ? h.data : saved + first * 2 * hidden,
-                          saved == nullptr ? stride : 2 * hidden};
-        if (saved == nullptr) {
-          TileProduct again = tile_product(count, x.from(first), forward, h);
+  // The tile's space: panels of x and of dy, the gradient at the norm, then (d gate, d up, a) of
+  // each block.
+  sum_outer_products(rows, 3 * (panels + blocks * block_size), sums, [&](const OuterTile& tile) {
+    const std::int64_t first = tile.first, count = tile.rows, done = first + count;
+    float* const space = tile.space;
+    const Rows g = {space + 2 * panels, panels_of(width) * kPanel};
+    pack_panels(count, width, x.from(first), rstd + first, space);
+    pack_panels(count, width, dy.from(first), nullptr, space + panels);
+    for (std::int64_t column = 0; column < hidden; column += kColumnBlock) {
+      const std::int64_t columns = std::min(kColumnBlock, hidden - column);
+      const std::int64_t b = column / kColumnBlock;
+      float* const block = tile.block(space + 3 * panels, b, 3 * block_size);
+      const Rows d_gate = {block, stride}, d_up = {block + block_size, stride};
+      const Rows a = {block + 2 * block_size, stride};
+      ConstRows gate = d_gate, up = d_up;
+      if (saved != nullptr) {
+        gate = ConstRows{saved, 2 * hidden}.from(first, column);
+        up = gate.from(0, hidden);
+      } else {
+        for (std::size_t i = 0; i < 2; ++i) {
+          TileProduct again = tile_columns(count, x.from(first), forward[i], column, columns,
+                                           i == 0 ? d_gate : d_up);
           again.row_scale = rstd + first;
           gemm_tile(again);
         }
-        gemm_tile(tile_product(count, dy.from(first), back_down, a));
-        swiglu_backward_tile(count, hidden, gate, gate.from(0, hidden), a, h, h.from(0, hidden), a);
-        gemm_tile(tile_product(count, h, back, g));
-        pack_panels(count, width, x.from(first), rstd + first, space);
-        pack_panels(count, width, dy.from(first), nullptr, space + panels);
-        norm_backward_tile(count, width, x.from(first), rstd + first, g, dy.from(first),
-                           dx.from(first));
-        operands[0] = {h, space};
-        operands[1] = {a, space + panels};
-      });
+      }
+      TileProduct product = tile_columns(count, dy.from(first), back_down, column, columns, a);
+      if (column == 0) {
+        product.ahead[0] = rows_ahead(x, done, tile.next);
+        product.ahead[1] = rows_ahead(dy, done, tile.next);
+        if (blocks == 1) product.ahead[2] = rows_ahead({saved, 2 * hidden}, done, tile.next);
+      }
+      gemm_tile(product);
+      swiglu_backward_tile(count, columns, gate, up, a, d_gate, d_up, a);
+      for (std::int64_t i = 0; i < 2; ++i) {
+        product = tile_depths(count, i == 0 ? d_gate : d_up, back, i * hidden + column, columns, g);
+        if (column > 0 || i > 0) product.base = g;
+        gemm_tile(product);
+      }
+      const auto j = static_cast<std::size_t>(3 * b);
+      tile.add(j, d_gate, space);
+      tile.add(j + 1, d_up, space);
+      tile.add(j + 2, a, space + panels);
+    }
+    norm_backward_tile(count, width, x.from(first), rstd + first, g, dy.from(first),
+                       dx.from(first));
+  });
   const std::array<float*, 2> d_both = {gradients.gate, gradients.up};
-  split_norm_gradient(both, width, weights.norm, sums.data(), gradients.norm, d_both);
+  split_norm_gradient(both, width, weights.norm, sum.data(), gradients.norm, d_both);
   if (gradients.down != nullptr)
-    transpose(hidden, width, sums.data() + 2 * hidden * width, gradients.down);
+    transpose(hidden, width, sum.data() + 2 * hidden * width, gradients.down);
 }
 
 }  // namespace shellgame

@@ -50,6 +50,11 @@ const char* torch_name(Dtype dtype) {
   }
 }
 
+void remove_quietly(const std::string& path) {
+  std::error_code ignored;
+  std::filesystem::remove_all(path, ignored);
+}
+
 void write_directory(const Model& model, const std::string& directory, const SaveOptions& options) {
   Json config = model.config().json();
   config["dtype"] = torch_name(options.dtype);
@@ -135,9 +140,11 @@ void save_model(const Model& model, const std::string& directory, const SaveOpti
     fs::create_directories(beside);
     write_directory(model, beside, options);
     fs::rename(beside, directory);
+  } catch (const fs::filesystem_error& error) {
+    remove_quietly(beside);
+    fail("the directory '{}' cannot be written: {}", directory, error.code().message());
   } catch (...) {
-    std::error_code ignored;
-    fs::remove_all(beside, ignored);
+    remove_quietly(beside);
     throw;
   }
 }

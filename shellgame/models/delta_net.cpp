@@ -6,11 +6,15 @@
 #include "shellgame/models/delta_parts.h"
 #include "shellgame/models/mixers.h"
 #include "shellgame/ops/activation.h"
+#include "shellgame/ops/delta_net_core.h"
 #include "shellgame/ops/delta_rule.h"
+#include "shellgame/ops/engine.h"
 #include "shellgame/ops/norm.h"
 
 namespace shellgame {
 namespace {
+
+const std::vector<std::string> kTaps = {"q", "k", "v", "beta", "state", "output"};
 
 class DeltaNet : public Mixer {
  public:
@@ -42,7 +46,13 @@ class DeltaNet : public Mixer {
     std::vector<at::Tensor> weights = {q_, k_, v_};
     if (b_.defined()) weights.push_back(b_);
     if (g_.defined()) weights.push_back(g_);
-    const std::vector<at::Tensor> parts = stream.project(weights);
+    const at::Tensor together = stream.project_together(weights);
+    if (kernels_fit({together, o_norm_}) && !pass.wants_any(kTaps)) {
+      return stream.add_projected(fused(together, state), o_);
+    }
+    std::vector<std::int64_t> widths;
+    for (const at::Tensor& weight : weights) widths.push_back(weight.size(0));
+    const std::vector<at::Tensor> parts = together.split_with_sizes(widths, -1);
     const std::string after_conv = activation_ == "silu" ? "silu" : "identity";
     const at::Tensor q = prepared(convolved(parts[0], q_conv_, after_conv, "conv_q", state));
     const at::Tensor k = prepared(convolved(parts[1], k_conv_, after_conv, "conv_k", state));
@@ -67,6 +77,36 @@ class DeltaNet : public Mixer {
   }
 
  private:
+  // The same in one operation.
+  at::Tensor fused(const at::Tensor& projections, PartState* state) const {
+    const DeltaNetCore core{.heads = heads_,
+                            .key_width = key_width_,
+                            .value_width = value_width_,
+                            .beta = b_.defined(),
+                            .gate = g_.defined(),
+                            .activation = activation_,
+                            .norm = norm_,
+                            .beta_range = beta_range_,
+                            .eps = eps_,
+                            .q_conv = q_conv_,
+                            .k_conv = k_conv_,
+                            .v_conv = v_conv_,
+                            .norm_weight = o_norm_};
+    if (state == nullptr) return delta_net_core(projections, core, nullptr);
+    DeltaNetMemory memory{.recurrent = remembered(state, "recurrent"),
+                          .conv_q = remembered(state, "conv_q"),
+                          .conv_k = remembered(state, "conv_k"),
+                          .conv_v = remembered(state, "conv_v")};
+    const at::Tensor o = delta_net_core(projections, core, &memory);
+    (*state)["recurrent"] = memory.recurrent;
+    if (conv_width_ > 0) {
+      (*state)["conv_q"] = memory.conv_q;
+      (*state)["conv_k"] = memory.conv_k;
+      (*state)["conv_v"] = memory.conv_v;
+    }
+    return o;
+  }
+
   std::int64_t head_width(const Options& options, const std::string& key,
                           std::int64_t width) const {
     const auto all = static_cast<std::int64_t>(static_cast<double>(width) * options.number(key));
@@ -104,7 +144,7 @@ MixerEntry delta_net_mixer() {
                        {"use_beta", true},
                        {"qk_norm", "l2"},
                        {"qk_activation", "silu"}},
-          .taps = {"q", "k", "v", "beta", "state", "output"},
+          .taps = kTaps,
           .constant_memory = [](const Options&) { return true; },
           .make = make_mixer<DeltaNet>};
 }

@@ -3,6 +3,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <deque>
+#include <mutex>
 
 #include "shellgame/models/families.h"
 #include "shellgame/system/error.h"
@@ -10,9 +12,11 @@
 namespace shellgame {
 namespace {
 
-const std::vector<Family>& families() {
-  static const std::vector<Family> all = [] {
-    std::vector<Family> list = fla_families();
+// A deque, since families stay where they are when later ones come.
+std::deque<Family>& families() {
+  static std::deque<Family> all = [] {
+    std::deque<Family> list;
+    for (Family& family : fla_families()) list.push_back(std::move(family));
     for (Family& family : own_families()) list.push_back(std::move(family));
     list.push_back(qwen3_family());
     return list;
@@ -20,21 +24,46 @@ const std::vector<Family>& families() {
   return all;
 }
 
-}  // namespace
+const Family* known(const std::string& model_type) {
+  const auto found = std::ranges::find(families(), model_type, &Family::model_type);
+  return found == families().end() ? nullptr : &*found;
+}
 
-std::vector<std::string> family_names() {
+// The families of mixers that were registered after the first look.
+void add_new_mixers() {
+  for (Family& family : own_families()) {
+    if (known(family.model_type) == nullptr) families().push_back(std::move(family));
+  }
+}
+
+std::vector<std::string> names_of_all() {
+  add_new_mixers();
   std::vector<std::string> names;
   for (const Family& family : families()) names.push_back(family.model_type);
   return names;
 }
 
+std::mutex& families_lock() {
+  static std::mutex lock;
+  return lock;
+}
+
+}  // namespace
+
+std::vector<std::string> family_names() {
+  const std::lock_guard hold(families_lock());
+  return names_of_all();
+}
+
 const Family& find_family(const std::string& model_type) {
-  const auto found = std::ranges::find(families(), model_type, &Family::model_type);
-  if (found == families().end()) {
-    wrong_use("'model_type' must be one of {}, not '{}'", fmt::join(family_names(), ", "),
+  const std::lock_guard hold(families_lock());
+  if (known(model_type) == nullptr) add_new_mixers();
+  const Family* const family = known(model_type);
+  if (family == nullptr) {
+    wrong_use("'model_type' must be one of {}, not '{}'", fmt::join(names_of_all(), ", "),
               model_type);
   }
-  return *found;
+  return *family;
 }
 
 namespace {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "shellgame/ops/embedding.h"
 #include "shellgame/ops/loss.h"
 #include "shellgame/system/error.h"
 
@@ -39,7 +40,7 @@ at::Tensor Model::hidden(const at::Tensor& ids, ModelState* state, const Taps* t
     state->layers.resize(blocks_.size());
     state->tokens += ids.size(1);
   }
-  at::Tensor x = at::embedding(embeddings_, ids);
+  at::Tensor x = embedding_rows(embeddings_, ids);
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
     pass.enter(static_cast<int>(i));
     x = blocks_[i].forward(x, state != nullptr ? &state->layers[i] : nullptr, pass);

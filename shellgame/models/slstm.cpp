@@ -40,11 +40,10 @@ class Slstm : public Mixer {
     const at::Tensor near =
         conv_.defined() ? convolved(x, conv_, "silu", "conv", state, conv_bias_) : x;
     // [B, T, 4, H, X]
-    const at::Tensor gates = (at::stack({at::linear(near, i_), at::linear(near, f_),
-                                         at::linear(x, z_), at::linear(x, o_gate_)},
-                                        2)
-                                  .unflatten(-1, {heads_, width_}) +
-                              bias_);
+    const at::Tensor gates = at::stack({at::linear(near, i_), at::linear(near, f_),
+                                        at::linear(x, z_), at::linear(x, o_gate_)},
+                                       2)
+                                 .unflatten(-1, {heads_, width_});
     std::vector<at::Tensor> states;
     if (const at::Tensor h = remembered(state, "h"); h.defined()) {
       states = {h, remembered(state, "c"), remembered(state, "n"), remembered(state, "m")};
@@ -53,7 +52,7 @@ class Slstm : public Mixer {
     if (pass.wants("state")) {
       tap = [&pass](std::int64_t t, const at::Tensor& c) { return pass.tap("state", c, t); };
     }
-    const CellRun run = slstm(pass.tap("gates", gates), recurrent_, states, tap);
+    const CellRun run = slstm(pass.tap("gates", gates), recurrent_, bias_, states, tap);
     if (state != nullptr) {
       const char* names[] = {"h", "c", "n", "m"};
       for (std::size_t i = 0; i < 4; ++i) (*state)[names[i]] = run.states[i];

@@ -45,6 +45,8 @@ std::vector<at::Tensor> Stream::project(const std::vector<at::Tensor>& weights) 
   return project_together(weights).split_with_sizes(widths, -1);
 }
 
+at::Tensor Stream::add(const at::Tensor& y) const { return x_ + y; }
+
 at::Tensor Stream::add_projected(const at::Tensor& o, const at::Tensor& weight,
                                  const at::Tensor& bias) const {
   return bias.defined() ? x_ + at::linear(o, weight, bias) : linear_add(x_, o, weight);

@@ -39,7 +39,7 @@ class Stream {
   // All projections side by side, [B, T, sum of outs].
   at::Tensor project_together(const std::vector<at::Tensor>& weights) const;
   // x + y.
-  at::Tensor add(const at::Tensor& y) const { return x_ + y; }
+  at::Tensor add(const at::Tensor& y) const;
   // x + o * W^T (+ bias).
   at::Tensor add_projected(const at::Tensor& o, const at::Tensor& weight,
                            const at::Tensor& bias = {}) const;

@@ -1,6 +1,12 @@
 #include "shellgame/ops/cells.h"
 
 #include <ATen/Functions.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "shellgame/kernels/slstm.h"
+#include "shellgame/ops/engine.h"
+#include "shellgame/ops/rows.h"
+#include "shellgame/ops/timing.h"
 
 namespace shellgame {
 namespace {
@@ -11,6 +17,63 @@ at::Tensor zeros_like_step(const at::Tensor& gates, std::int64_t width) {
 
 at::Tensor tapped(const CellTap& tap, std::int64_t t, const at::Tensor& state) {
   return tap ? tap(t, state) : state;
+}
+
+using torch::autograd::AutogradContext;
+using torch::autograd::Function;
+using torch::autograd::variable_list;
+
+struct SlstmOp : Function<SlstmOp> {
+  static SlstmShape shape_of(const at::Tensor& gates) {
+    return {.batch = gates.size(0),
+            .time = gates.size(1),
+            .heads = gates.size(3),
+            .head_width = gates.size(4)};
+  }
+
+  // state [4, B, H, X] or missing.
+  static variable_list forward(AutogradContext* context, const at::Tensor& gates_in,
+                               const at::Tensor& recurrent, const at::Tensor& bias,
+                               const MaybeTensor& state_in, bool keep) {
+    const PartTimer timer("sLSTM, forward");
+    const at::Tensor gates = gates_in.contiguous();
+    const at::Tensor state = state_in.has_value() ? state_in->contiguous() : at::Tensor();
+    const SlstmShape shape = shape_of(gates);
+    at::Tensor y =
+        at::empty({shape.batch, shape.time, shape.heads, shape.head_width}, gates.options());
+    at::Tensor last = at::empty({4, shape.batch, shape.heads, shape.head_width}, gates.options());
+    at::Tensor saved;
+    if (keep) saved = at::empty({slstm_saved_size(shape)}, gates.options());
+    slstm(shape, numbers(gates), numbers(recurrent), numbers(bias), numbers(state),
+          mutable_numbers(y), mutable_numbers(last), mutable_numbers(saved));
+    context->save_for_backward({recurrent, state, y, saved});
+    context->saved_data["shape"] = gates.sizes().vec();
+    return {y, last};
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const PartTimer timer("sLSTM, backward");
+    const variable_list saved = context->get_saved_variables();
+    const at::Tensor &recurrent = saved[0], &state = saved[1], &y = saved[2];
+    const at::Tensor d_y = gradients[0].contiguous(), d_last = gradients[1].contiguous();
+    at::Tensor dx = at::empty(context->saved_data["shape"].toIntVector(), y.options());
+    at::Tensor d_recurrent = at::empty_like(recurrent);
+    at::Tensor d_bias = at::empty({4, y.size(2), y.size(3)}, y.options());
+    at::Tensor d_state = state.defined() ? at::empty_like(state) : at::Tensor();
+    slstm_backward(shape_of(dx), numbers(recurrent), numbers(state), numbers(y), numbers(saved[3]),
+                   numbers(d_y), numbers(d_last), mutable_numbers(dx), mutable_numbers(d_recurrent),
+                   mutable_numbers(d_bias), mutable_numbers(d_state));
+    return {dx, d_recurrent, d_bias, d_state, at::Tensor()};
+  }
+};
+
+CellRun slstm_by_kernel(const at::Tensor& gates, const at::Tensor& recurrent,
+                        const at::Tensor& bias, const std::vector<at::Tensor>& states) {
+  const at::Tensor state = states.empty() ? at::Tensor() : at::stack(states);
+  const variable_list both =
+      SlstmOp::apply(gates, recurrent, bias, maybe(state), at::GradMode::is_enabled());
+  return {both[0].flatten(2),
+          {both[1].select(0, 0), both[1].select(0, 1), both[1].select(0, 2), both[1].select(0, 3)}};
 }
 
 }  // namespace
@@ -48,8 +111,12 @@ CellRun gru(const at::Tensor& gates, const at::Tensor& recurrent, const at::Tens
   return {at::stack(outputs, 1), {h}};
 }
 
-CellRun slstm(const at::Tensor& gates, const at::Tensor& recurrent, std::vector<at::Tensor> states,
-              const CellTap& tap) {
+CellRun slstm(const at::Tensor& inputs, const at::Tensor& recurrent, const at::Tensor& bias,
+              std::vector<at::Tensor> states, const CellTap& tap) {
+  if (!tap && kernels_fit({inputs, recurrent, bias})) {
+    return slstm_by_kernel(inputs, recurrent, bias, states);
+  }
+  const at::Tensor gates = inputs + bias;
   const std::int64_t batch = gates.size(0), heads = gates.size(3), width = gates.size(4);
   if (states.empty()) {
     const at::Tensor zero = at::zeros({batch, heads, width}, gates.options());

@@ -27,7 +27,9 @@ Recurrence delta_rule(const DeltaInputs& inputs, const StateTap& tap) {
     return delta_rule_by_kernel(inputs);
   }
   const bool channels = inputs.key_decay.defined() || inputs.value_decay.defined();
-  if (tap || channels || !inputs.beta.defined() || inputs.q.size(1) == 1) {
+  // LAPACK, which solves the chunks, knows no 16-bit numbers.
+  const bool narrow = inputs.q.scalar_type() != at::kFloat && inputs.q.scalar_type() != at::kDouble;
+  if (tap || channels || narrow || !inputs.beta.defined() || inputs.q.size(1) == 1) {
     return delta_rule_stepwise(inputs, tap);
   }
   return delta_rule_chunked(inputs);

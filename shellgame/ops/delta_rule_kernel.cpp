@@ -5,6 +5,7 @@
 
 #include "shellgame/kernels/delta_rule.h"
 #include "shellgame/ops/rows.h"
+#include "shellgame/ops/timing.h"
 
 namespace shellgame {
 namespace {
@@ -44,13 +45,16 @@ DeltaRuleInput<float> input_of(const variable_list& parts, double scale) {
 
 struct DeltaRuleOp : Function<DeltaRuleOp> {
   static variable_list forward(AutogradContext* context, const at::Tensor& q, const at::Tensor& k,
-                               const at::Tensor& v, const at::Tensor& beta, const at::Tensor& decay,
-                               const at::Tensor& key_decay, const at::Tensor& value_decay,
-                               const at::Tensor& start, double scale, bool keep) {
-    variable_list parts = {even_heads(q),           even_heads(k),
-                           even_heads(v),           even_heads(beta),
-                           even_heads(decay),       even_heads(key_decay),
-                           even_heads(value_decay), start.defined() ? start.contiguous() : start};
+                               const at::Tensor& v, const MaybeTensor& beta,
+                               const MaybeTensor& decay, const MaybeTensor& key_decay,
+                               const MaybeTensor& value_decay, const MaybeTensor& start,
+                               double scale, bool keep) {
+    const PartTimer timer("delta rule, forward");
+    variable_list parts = {even_heads(q), even_heads(k), even_heads(v)};
+    for (const MaybeTensor* part : {&beta, &decay, &key_decay, &value_decay}) {
+      parts.push_back(even_heads(or_undefined(*part)));
+    }
+    parts.push_back(start.has_value() ? start->contiguous() : at::Tensor());
     const DeltaSizes sizes = sizes_of(parts);
     const DeltaRuleInput<float> input = input_of(parts, scale);
     at::Tensor o = at::empty({q.size(0), q.size(1), q.size(2), v.size(3)}, v.options());
@@ -69,6 +73,7 @@ struct DeltaRuleOp : Function<DeltaRuleOp> {
   }
 
   static variable_list backward(AutogradContext* context, variable_list upstream) {
+    const PartTimer timer("delta rule, backward");
     const variable_list parts = context->get_saved_variables();
     const DeltaSizes sizes = sizes_of(parts);
     const DeltaRuleInput<float> input = input_of(parts, context->saved_data["scale"].toDouble());
@@ -96,9 +101,9 @@ struct DeltaRuleOp : Function<DeltaRuleOp> {
 }  // namespace
 
 Recurrence delta_rule_by_kernel(const DeltaInputs& in) {
-  const variable_list both =
-      DeltaRuleOp::apply(in.q, in.k, in.v, in.beta, in.decay, in.key_decay, in.value_decay,
-                         in.start, in.scale, at::GradMode::is_enabled());
+  const variable_list both = DeltaRuleOp::apply(
+      in.q, in.k, in.v, maybe(in.beta), maybe(in.decay), maybe(in.key_decay), maybe(in.value_decay),
+      maybe(in.start), in.scale, at::GradMode::is_enabled());
   return {both[0], both[1]};
 }
 

@@ -9,6 +9,7 @@
 #include "shellgame/ops/engine.h"
 #include "shellgame/ops/norm.h"
 #include "shellgame/ops/rows.h"
+#include "shellgame/ops/timing.h"
 
 namespace shellgame {
 namespace {
@@ -34,6 +35,7 @@ std::vector<Weight> weight_list(const std::vector<at::Tensor>& weights) {
 struct NormLinearOp : Function<NormLinearOp> {
   static variable_list forward(AutogradContext* context, const at::Tensor& x_in,
                                const at::Tensor& norm_weight, double eps, at::TensorList weights) {
+    const PartTimer timer("norm and projections, forward");
     const at::Tensor x = even_rows(x_in);
     const std::vector<at::Tensor> maps(weights.begin(), weights.end());
     std::int64_t outs = 0;
@@ -49,6 +51,7 @@ struct NormLinearOp : Function<NormLinearOp> {
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const PartTimer timer("norm and projections, backward");
     const variable_list saved = context->get_saved_variables();
     const at::Tensor &x = saved[0], &norm_weight = saved[1], &rstd = saved[2];
     const std::vector<at::Tensor> maps(saved.begin() + 3, saved.end());
@@ -68,10 +71,12 @@ struct NormLinearOp : Function<NormLinearOp> {
 };
 
 struct LinearAddOp : Function<LinearAddOp> {
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& o_in,
+  static at::Tensor forward(AutogradContext* context, const MaybeTensor& x, const at::Tensor& o_in,
                             const at::Tensor& weight) {
+    const PartTimer timer("output projection, forward");
     const at::Tensor o = even_rows(o_in);
-    const at::Tensor base = x.defined() ? even_rows(x) : x;
+    const at::Tensor base = x.has_value() ? even_rows(*x) : at::Tensor();
+    context->saved_data["residual"] = x.has_value();
     at::Tensor y = at::empty(with_last(o, weight.size(0)), o.options());
     linear_add(row_count(o), o.size(-1), weight.size(0),
                base.defined() ? const_rows(base) : ConstRows{}, const_rows(o), numbers(weight),
@@ -81,13 +86,15 @@ struct LinearAddOp : Function<LinearAddOp> {
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const PartTimer timer("output projection, backward");
     const variable_list saved = context->get_saved_variables();
     const at::Tensor &o = saved[0], &weight = saved[1];
     const at::Tensor dy = even_rows(gradients[0]);
     at::Tensor d_o = at::empty(o.sizes(), o.options()), d_weight = at::empty_like(weight);
     linear_add_backward(row_count(o), o.size(-1), weight.size(0), const_rows(o), numbers(weight),
                         const_rows(dy), mutable_rows(d_o), mutable_numbers(d_weight));
-    return {gradients[0], d_o, d_weight};
+    const bool residual = context->saved_data["residual"].toBool();
+    return {residual ? gradients[0] : at::Tensor(), d_o, d_weight};
   }
 };
 
@@ -95,6 +102,7 @@ struct SwigluOp : Function<SwigluOp> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x_in,
                             const at::Tensor& norm, double eps, const at::Tensor& gate,
                             const at::Tensor& up, const at::Tensor& down, bool keep) {
+    const PartTimer timer("channel mixer, forward");
     const at::Tensor x = even_rows(x_in);
     const std::int64_t rows = row_count(x), width = x.size(-1), hidden = gate.size(0);
     at::Tensor y = at::empty(x.sizes(), x.options()), rstd = at::empty({rows}, x.options());
@@ -110,6 +118,7 @@ struct SwigluOp : Function<SwigluOp> {
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const PartTimer timer("channel mixer, backward");
     const variable_list saved = context->get_saved_variables();
     const at::Tensor &x = saved[0], &norm = saved[1], &gate = saved[2], &up = saved[3],
                      &down = saved[4];
@@ -139,7 +148,7 @@ NormLinear norm_linear(const at::Tensor& x, const at::Tensor& norm_weight, doubl
 }
 
 at::Tensor linear_add(const at::Tensor& x, const at::Tensor& o, const at::Tensor& weight) {
-  if (kernels_fit({x, o, weight})) return LinearAddOp::apply(x, o, weight);
+  if (kernels_fit({x, o, weight})) return LinearAddOp::apply(maybe(x), o, weight);
   return x.defined() ? x + at::linear(o, weight) : at::linear(o, weight);
 }
 

@@ -7,6 +7,7 @@
 #include "shellgame/ops/engine.h"
 #include "shellgame/ops/norm.h"
 #include "shellgame/ops/rows.h"
+#include "shellgame/ops/timing.h"
 
 namespace shellgame {
 namespace {
@@ -18,9 +19,10 @@ using torch::autograd::variable_list;
 // The kernel makes the gradients in the forward sweep; backward only scales them.
 struct TokenLossOp : Function<TokenLossOp> {
   static variable_list forward(AutogradContext* context, const at::Tensor& x_in,
-                               const at::Tensor& norm, double eps, const at::Tensor& head,
+                               const MaybeTensor& maybe_norm, double eps, const at::Tensor& head,
                                const at::Tensor& targets, bool gradients) {
-    const at::Tensor x = even_rows(x_in);
+    const PartTimer timer("head and loss, forward");
+    const at::Tensor x = even_rows(x_in), norm = or_undefined(maybe_norm);
     at::Tensor right = at::empty(targets.sizes(), targets.options().dtype(at::kChar));
     HeadLossInputs inputs;
     inputs.rows = x.size(0);
@@ -51,6 +53,7 @@ struct TokenLossOp : Function<TokenLossOp> {
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const PartTimer timer("head and loss, backward");
     const double scale = gradients[0].item<double>();
     const auto scaled = [&](const char* name) {
       const at::Tensor value = context->saved_data[name].toTensor();
@@ -66,8 +69,8 @@ struct TokenLossOp : Function<TokenLossOp> {
 TokenLoss token_loss(const at::Tensor& x, const at::Tensor& norm_weight, double eps,
                      const at::Tensor& weight, const at::Tensor& targets, bool l2_warp) {
   if (!l2_warp && kernels_fit({x, norm_weight, weight})) {
-    const variable_list both = TokenLossOp::apply(x, norm_weight, eps, weight, targets.contiguous(),
-                                                  at::GradMode::is_enabled());
+    const variable_list both = TokenLossOp::apply(x, maybe(norm_weight), eps, weight,
+                                                  targets.contiguous(), at::GradMode::is_enabled());
     return {both[0], both[1].to(at::kBool)};
   }
   const at::Tensor counted = (targets >= 0).nonzero().squeeze(-1);

@@ -10,18 +10,20 @@ bool is_even(const at::Tensor& x, std::int64_t kept) {
     if (x.size(d) != 1 && x.stride(d) != inner) return false;
     inner *= x.size(d);
   }
-  const std::int64_t last = x.dim() - kept - 1;
-  for (std::int64_t d = last - 1; d >= 0; --d) {
-    if (x.size(d) != 1 && x.stride(d) != x.stride(d + 1) * x.size(d + 1)) return false;
+  std::int64_t expected = -1;  // any, for the innermost
+  for (std::int64_t d = x.dim() - kept - 1; d >= 0; --d) {
+    if (x.size(d) == 1) continue;  // may have any stride
+    if (expected >= 0 && x.stride(d) != expected) return false;
+    expected = x.stride(d) * x.size(d);
   }
   return true;
 }
 
 std::int64_t row_stride(const at::Tensor& x, std::int64_t kept) {
-  const std::int64_t at = x.dim() - kept - 1;
-  // A single row may have any stride; the next outer one that counts is taken.
-  if (x.size(at) != 1) return x.stride(at);
-  return at > 0 ? x.stride(at - 1) : x.numel();
+  for (std::int64_t d = x.dim() - kept - 1; d >= 0; --d) {
+    if (x.size(d) != 1) return x.stride(d);
+  }
+  return x.numel();  // a single row
 }
 
 std::int64_t head_dims(const at::Tensor& x) { return x.dim() - 2; }

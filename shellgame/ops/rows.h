@@ -2,11 +2,29 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <torch/version.h>
 
 #include "shellgame/kernels/gemm.h"
 #include "shellgame/kernels/row_view.h"
 
+#if TORCH_VERSION_MAJOR >= 2
+#include <optional>
+#else
+#include <c10/util/Optional.h>
+#endif
+
 namespace shellgame {
+
+// An argument of a differentiable function that may be missing: Torch takes no undefined tensors.
+#if TORCH_VERSION_MAJOR >= 2
+using MaybeTensor = std::optional<at::Tensor>;
+#else
+using MaybeTensor = c10::optional<at::Tensor>;
+#endif
+inline MaybeTensor maybe(const at::Tensor& x) {
+  return x.defined() ? MaybeTensor(x) : MaybeTensor();
+}
+inline at::Tensor or_undefined(const MaybeTensor& x) { return x.has_value() ? *x : at::Tensor(); }
 
 // x [..., D] with rows that lie evenly, as a matrix; `x` must be whole (see even_rows).
 ConstRows const_rows(const at::Tensor& x);

@@ -247,6 +247,7 @@ void add_bench(CLI::App& app) {
   tokens->add_option("--input", options->input, "a text file; traces by default")
       ->type_name("FILE");
   add_bench_belief(*bench);
+  add_bench_model(*bench);
 }
 
 }  // namespace shellgame

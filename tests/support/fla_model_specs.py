@@ -6,31 +6,32 @@ A name says what differs from the family's plain model. Lengths over 64 make fla
 import fla.models
 import transformers
 
-COMMON = dict(vocab_size=32, bos_token_id=1, eos_token_id=2, pad_token_id=None, use_cache=False)
+COMMON = dict(vocab_size=24, bos_token_id=1, eos_token_id=2, pad_token_id=None, use_cache=False)
 UNFUSED = dict(fuse_norm=False, fuse_cross_entropy=False)
 
 # The plain model of each family; what a spec gives is laid over it.
 FAMILIES = {
     "delta_net": (
         fla.models.DeltaNetConfig,
-        dict(hidden_size=32, num_hidden_layers=1, num_heads=2, intermediate_size=32, allow_neg_eigval=True),
+        dict(hidden_size=16, expand_k=2, expand_v=2, num_hidden_layers=1, num_heads=2, intermediate_size=16)
+        | dict(allow_neg_eigval=True),
     ),
     "gated_deltanet": (
         fla.models.GatedDeltaNetConfig,
-        dict(hidden_size=16, num_hidden_layers=1, num_heads=2, head_dim=16, expand_v=1, intermediate_size=32),
+        dict(hidden_size=16, num_hidden_layers=1, num_heads=2, head_dim=16, expand_v=1, intermediate_size=16),
     ),
     "gated_deltaproduct": (
         fla.models.GatedDeltaProductConfig,
-        dict(hidden_size=16, num_hidden_layers=1, num_heads=2, head_dim=16, expand_v=1, intermediate_size=32),
+        dict(hidden_size=16, num_hidden_layers=1, num_heads=2, head_dim=16, expand_v=1, intermediate_size=16),
     ),
     "kda": (
         fla.models.KDAConfig,
-        dict(hidden_size=16, num_hidden_layers=1, num_heads=2, head_dim=16, intermediate_size=32),
+        dict(hidden_size=16, num_hidden_layers=1, num_heads=2, head_dim=16, intermediate_size=16),
     ),
     "rwkv7": (
         fla.models.RWKV7Config,
-        dict(hidden_size=32, num_hidden_layers=2, head_dim=16, intermediate_size=32, decay_low_rank_dim=8)
-        | dict(gate_low_rank_dim=8, a_low_rank_dim=8, v_low_rank_dim=8),
+        dict(hidden_size=16, num_hidden_layers=2, head_dim=8, intermediate_size=16, decay_low_rank_dim=4)
+        | dict(gate_low_rank_dim=4, a_low_rank_dim=4, v_low_rank_dim=4),
     ),
     "mamba2": (
         fla.models.Mamba2Config,
@@ -38,12 +39,12 @@ FAMILIES = {
     ),
     "transformer": (
         fla.models.TransformerConfig,
-        dict(hidden_size=32, num_hidden_layers=1, num_heads=4, num_kv_heads=2, intermediate_size=32),
+        dict(hidden_size=16, num_hidden_layers=1, num_heads=4, num_kv_heads=2, intermediate_size=16),
     ),
     "qwen3": (
         transformers.Qwen3Config,
-        dict(hidden_size=16, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, head_dim=8)
-        | dict(intermediate_size=32, max_position_embeddings=128, attn_implementation="eager"),
+        dict(hidden_size=16, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, head_dim=6)
+        | dict(intermediate_size=16, max_position_embeddings=128, attn_implementation="eager"),
     ),
 }
 
@@ -74,15 +75,14 @@ SPECS = {
         conv_2=dict(conv_size=2),
         conv_3=dict(conv_size=3, qk_activation="identity"),
         no_conv_silu=dict(use_short_conv=False, use_gate=True),
-        narrow_keys=dict(expand_k=0.5, shape=LONG),
-        wide_keys=dict(hidden_size=16, expand_k=2, expand_v=2, shape=LONG),
+        narrow_keys=dict(hidden_size=32, expand_k=0.5, expand_v=1, shape=LONG),
+        wide_keys=dict(expand_v=1, num_heads=1, shape=LONG),
         hybrid=dict(num_hidden_layers=2, attn=ATTENTION),
         hybrid_list=dict(
-            hidden_size=16,
             num_hidden_layers=3,
             attn=[ATTENTION | dict(layers=[2], num_heads=2, num_kv_heads=1), dict(layers=[0], num_heads=1)],
         ),
-        norm_eps=dict(norm_eps=0.01, hidden_size=16, intermediate_size=None, hidden_ratio=2),
+        norm_eps=dict(norm_eps=0.01, hidden_size=8, num_heads=1, intermediate_size=None, hidden_ratio=2),
         fused=dict(fuse_norm=True, fuse_swiglu=True),
         tied=dict(tie_word_embeddings=True),
     ),
@@ -118,11 +118,11 @@ SPECS = {
     ),
     **specs(
         "rwkv7",
-        three=dict(num_hidden_layers=3, shape=LONG),
+        three=dict(num_hidden_layers=3, head_dim=16, shape=LONG),
         hybrid=dict(num_hidden_layers=3, attn=ATTENTION),
         norm_later=dict(norm_first=False),
         no_norm_bias=dict(norm_bias=False),
-        wide_values=dict(value_dim=64),
+        wide_values=dict(value_dim=32),
         ratio=dict(intermediate_size=None, hidden_ratio=2.5, head_dim=None, num_heads=2),
         relu=dict(hidden_act="relu"),
         fused=dict(fuse_norm=True),
@@ -148,7 +148,7 @@ SPECS = {
         window=dict(window_size=7),
         bias=dict(qkv_bias=True, rope_theta=500.0),
         mha=dict(num_kv_heads=None, shape=LONG),
-        ratio=dict(hidden_size=16, num_heads=1, num_kv_heads=1, intermediate_size=None),
+        ratio=dict(hidden_size=8, num_heads=2, num_kv_heads=1, intermediate_size=None),
         tied=dict(tie_word_embeddings=True, num_hidden_layers=2),
     ),
     **specs(

@@ -2,7 +2,7 @@
 
 Triton's interpreter executes fla's own kernels. Attention, which fla takes from the CUDA package flash_attn, is
 computed from its definition. -O drops fla's asserts against float32, which concern GPUs. Slow: tiny models only.
-Two mistakes of fla 0.6.0 are repaired (Mamba2's groups, attention inside RWKV-7), where fla says elsewhere what it means.
+Mistakes of fla 0.6.0 are repaired where it says elsewhere what it means: Mamba2's groups, attention and wide values in RWKV-7.
 """
 
 import builtins
@@ -14,7 +14,7 @@ import warnings
 os.environ["TRITON_INTERPRET"] = "1"  # read when triton is imported
 
 import torch
-from triton.runtime import autotuner
+from triton.runtime import autotuner, interpreter
 
 warnings.filterwarnings("ignore")
 
@@ -33,6 +33,16 @@ def loop_range(*limits):
 def untimed(*_, **__):
     """A benchmark of a kernel's configuration that runs nothing: all are equally good, the first one is taken."""
     return [0.0, 0.0, 0.0]
+
+
+def with_boolean_mask(load):
+    """The interpreter refuses masks that a kernel made by arithmetic, as the gradient of the convolution's start does."""
+
+    def repaired(self, pointers, mask, *rest, **keys):
+        mask.data = mask.data.astype(bool)
+        return load(self, pointers, mask, *rest, **keys)
+
+    return repaired
 
 
 def attention(q, k, v, causal=False, window_size=(-1, -1), softmax_scale=None, **_):
@@ -82,6 +92,26 @@ def with_first_values(get_attention):
     return repaired
 
 
+def with_reference_for_wide_values(correct):
+    """The kernel of RWKV-7's output correction takes values to be as wide as keys; fla's plain form of it does not."""
+
+    def repaired(o, r, k, r_k, v, g):
+        return (correct if v.shape[-1] == r.shape[-1] else gate_output_correction_ref)(o, r, k, r_k, v, g)
+
+    return repaired
+
+
+def with_bias_for_wide_values(set_bias_value):
+    """fla's RWKV-7 starts a bias of value_dim numbers with hidden_size of them, and fails where these differ."""
+
+    def repaired(self, value):
+        if torch.is_tensor(value):
+            value = value.repeat(self.lora[2].bias.numel() // value.numel())
+        set_bias_value(self, value)
+
+    return repaired
+
+
 def prepare():
     """Call again after importing further fla modules: gives every module with kernels the loop that they expect."""
     for name, module in list(sys.modules.items()):
@@ -90,12 +120,19 @@ def prepare():
 
 
 autotuner.Autotuner._bench = untimed
+builder = interpreter.InterpreterBuilder
+builder.create_masked_load = with_boolean_mask(builder.create_masked_load)
 
 import fla.layers.attn  # noqa: E402
 import fla.layers.mamba2  # noqa: E402
+import fla.layers.rwkv6  # noqa: E402
+import fla.layers.rwkv7  # noqa: E402
 import fla.models.rwkv7.modeling_rwkv7 as rwkv7  # noqa: E402  (fla.models registers its types with transformers)
+from fla.ops.rwkv7.gate_output_correction import gate_output_correction_ref  # noqa: E402
 
 fla.layers.attn.flash_attn_func = attention
 fla.layers.mamba2.Mamba2.torch_forward = with_heads_of_a_group_as_neighbours(fla.layers.mamba2.Mamba2.torch_forward)
+fla.layers.rwkv6.LoRA.set_bias_value = with_bias_for_wide_values(fla.layers.rwkv6.LoRA.set_bias_value)
+fla.layers.rwkv7.gate_output_correction = with_reference_for_wide_values(fla.layers.rwkv7.gate_output_correction)
 rwkv7.get_attention = with_first_values(rwkv7.get_attention)
 prepare()

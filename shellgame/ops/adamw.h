@@ -1,0 +1,40 @@
+// AdamW over a list of parameters, with clipping of the whole gradient.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace shellgame {
+
+struct AdamWSettings {
+  double beta1 = 0.9, beta2 = 0.95, eps = 1e-8;
+  double decay = 0.1;  // decoupled, of the parameters that decay
+  double clip = 1;     // the largest norm of all gradients together; 0: none
+};
+
+class AdamW {
+ public:
+  // `decays[i]` says whether weight decay is meant for parameters[i].
+  AdamW(std::vector<at::Tensor> parameters, std::vector<bool> decays, AdamWSettings settings);
+
+  // One step with the gradients (of .grad(); a parameter without one is left alone). Returns the
+  // norm of all gradients before clipping.
+  double step(double learning_rate);
+  void clear_gradients();
+
+  std::int64_t steps() const { return steps_; }
+  void set_steps(std::int64_t steps) { steps_ = steps; }
+  // First and second moments, in the order of the parameters; for checkpoints.
+  const std::vector<at::Tensor>& means() const { return means_; }
+  const std::vector<at::Tensor>& squares() const { return squares_; }
+
+ private:
+  std::vector<at::Tensor> parameters_, means_, squares_;
+  std::vector<bool> decays_;
+  AdamWSettings settings_;
+  std::int64_t steps_ = 0;
+};
+
+}  // namespace shellgame

@@ -1,0 +1,30 @@
+#include "shellgame/ops/memory.h"
+
+#include <malloc.h>
+
+#include <fstream>
+#include <limits>
+#include <string>
+
+namespace shellgame {
+
+void keep_freed_memory() {
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  mallopt(M_TOP_PAD, 64 << 20);
+}
+
+std::int64_t peak_memory() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) return std::stoll(line.substr(6)) * 1024;
+  }
+  return 0;
+}
+
+void reset_peak_memory() {
+  std::ofstream refs("/proc/self/clear_refs");
+  refs << "5";
+}
+
+}  // namespace shellgame

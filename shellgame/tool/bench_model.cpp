@@ -1,0 +1,83 @@
+// `shellgame bench model`: the machine's peak, then its parts.
+#include "shellgame/tool/bench_model.h"
+
+#include <ATen/Functions.h>
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+#include <torch/version.h>
+
+#include <algorithm>
+
+#include "shellgame/kernels/targets.h"
+#include "shellgame/system/files.h"
+#include "shellgame/system/threads.h"
+
+namespace shellgame {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_of(const std::function<void()>& work) {
+  const auto start = Clock::now();
+  work();
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+bool has(const std::vector<std::string>& words, const std::string& word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+}  // namespace
+
+std::vector<double> take_turns(int rounds, const std::vector<std::function<void()>>& works) {
+  std::vector<std::vector<double>> times(works.size());
+  for (const auto& work : works) work();
+  for (int round = 0; round < rounds; ++round) {
+    for (std::size_t i = 0; i < works.size(); ++i) times[i].push_back(seconds_of(works[i]));
+  }
+  std::vector<double> medians;
+  for (std::vector<double>& each : times) {
+    std::ranges::sort(each);
+    medians.push_back(each[each.size() / 2]);
+  }
+  return medians;
+}
+
+GemmPeak measure_gemm_peak() {
+  constexpr std::int64_t kSize = 1024;
+  constexpr int kRounds = 7;
+  const at::NoGradGuard no_gradients;
+  const at::Tensor a = at::randn({kSize, kSize}), b = at::randn({kSize, kSize});
+  at::Tensor c = at::empty({kSize, kSize});
+  const auto best = [&](const at::Tensor& left, const at::Tensor& right) {
+    double least = 1e9;
+    at::mm_out(c, left, right);
+    for (int i = 0; i < kRounds; ++i) {
+      least = std::min(least, seconds_of([&] { at::mm_out(c, left, right); }));
+    }
+    return 2.0 * kSize * kSize * kSize / least;
+  };
+  return {.nn = best(a, b), .nt = best(a, b.t()), .tn = best(a.t(), b)};
+}
+
+void run_bench_model(const BenchModelOptions& options) {
+  BenchJson result = {{"bench", "model"},
+                      {"torch", TORCH_VERSION},
+                      {"threads", thread_count()},
+                      {"simd", simd_targets().front()}};
+  const GemmPeak peak = measure_gemm_peak();
+  result["gemm_gflops"] = {{"nn", peak.nn * 1e-9}, {"nt", peak.nt * 1e-9}, {"tn", peak.tn * 1e-9}};
+  if (has(options.parts, "kernels")) result["kernels"] = bench_kernels(options.rounds);
+  if (has(options.parts, "steps")) result["steps"] = bench_steps(options.cases, options.rounds);
+  if (has(options.parts, "streaming")) {
+    result["streaming"] = bench_streaming(options.stream_tokens);
+  }
+  const std::string text = result.dump(1) + "\n";
+  if (options.output == "-") {
+    fmt::print("{}", text);
+  } else {
+    write_file(options.output, text);
+  }
+}
+
+}  // namespace shellgame

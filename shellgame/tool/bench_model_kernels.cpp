@@ -1,0 +1,150 @@
+// Each operation's kernel against its composed twin in LibTorch operations, forward and backward,
+// at the shapes of the training steps.
+#include <ATen/Functions.h>
+#include <fmt/format.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include "shellgame/ops/delta_rule.h"
+#include "shellgame/ops/engine.h"
+#include "shellgame/ops/linear.h"
+#include "shellgame/ops/loss.h"
+#include "shellgame/ops/norm.h"
+#include "shellgame/tool/bench_model.h"
+
+namespace shellgame {
+namespace {
+
+// Forward, and the gradients of all inputs for a given upstream gradient.
+struct Timed {
+  std::string name, shape;
+  double flop = 0;  // 0: not counted
+  std::vector<at::Tensor> inputs;
+  std::function<at::Tensor(const std::vector<at::Tensor>&)> forward;
+};
+
+BenchJson compare(const Timed& timed, int rounds) {
+  const auto once = [&](Engine engine) {
+    const EngineScope scope(engine);
+    const at::Tensor y = timed.forward(timed.inputs);
+    const at::Tensor upstream = at::ones_like(y);
+    torch::autograd::grad({y}, timed.inputs, {upstream});
+  };
+  GemmPeak peak;
+  const std::vector<double> times =
+      take_turns(rounds, {[&] { once(Engine::kKernels); }, [&] { once(Engine::kComposed); },
+                          [&] { peak = measure_gemm_peak(); }});
+  BenchJson result = {{"operation", timed.name},
+                      {"shape", timed.shape},
+                      {"seconds", times[0]},
+                      {"composed_seconds", times[1]},
+                      {"speed_against_composed", times[1] / times[0]},
+                      {"gemm_peak_gflops", peak.best() * 1e-9}};
+  if (timed.flop > 0) {
+    result["gflops"] = timed.flop / times[0] * 1e-9;
+    result["share_of_peak"] = timed.flop / times[0] / peak.best();
+  }
+  fmt::print(stderr, "bench: {} {}: {:.2f} ms, {:.1f} x composed{}\n", timed.name, timed.shape,
+             times[0] * 1e3, times[1] / times[0],
+             timed.flop > 0
+                 ? fmt::format(", {:.1f} % of peak", 100 * timed.flop / times[0] / peak.best())
+                 : "");
+  return result;
+}
+
+at::Tensor normal(std::vector<std::int64_t> shape, double scale = 1) {
+  return (at::randn(shape) * scale).requires_grad_();
+}
+
+Timed delta(std::int64_t batch, std::int64_t time, std::int64_t heads, std::int64_t width) {
+  const auto unit = [&] {
+    return l2_norm(at::randn({batch, time, heads, width})).requires_grad_();
+  };
+  return {.name = "delta_rule",
+          .shape = fmt::format("B {} T {} H {} K=V {}", batch, time, heads, width),
+          .flop = 22.0 * static_cast<double>(width * width * batch * time * heads),
+          .inputs = {unit(), unit(), normal({batch, time, heads, width}),
+                     (2 * at::rand({batch, time, heads})).requires_grad_()},
+          .forward = [](const std::vector<at::Tensor>& x) {
+            DeltaInputs inputs;
+            inputs.q = x[0];
+            inputs.k = x[1];
+            inputs.v = x[2];
+            inputs.beta = x[3];
+            inputs.scale = 0.2;
+            return delta_rule(inputs).output;
+          }};
+}
+
+struct RowSizes {
+  std::int64_t rows, width, hidden, out;
+};
+
+Timed projections(const RowSizes& s) {
+  return {.name = "norm_linear",
+          .shape = fmt::format("{} x {} to {}", s.rows, s.width, s.out),
+          .flop = 6.0 * static_cast<double>(s.rows * s.width * s.out),
+          .inputs = {normal({s.rows, s.width}), normal({s.width}), normal({s.out, s.width}, 0.1)},
+          .forward = [](const std::vector<at::Tensor>& x) {
+            return norm_linear(x[0], x[1], 1e-6, {x[2]}).y;
+          }};
+}
+
+Timed channel_mixer(const RowSizes& s) {
+  return {.name = "swiglu_mlp",
+          .shape = fmt::format("{} x {} by {}", s.rows, s.width, s.hidden),
+          .flop = 18.0 * static_cast<double>(s.rows * s.width * s.hidden),
+          .inputs = {normal({s.rows, s.width}), normal({s.width}), normal({s.hidden, s.width}, 0.1),
+                     normal({s.hidden, s.width}, 0.1), normal({s.width, s.hidden}, 0.1)},
+          .forward = [](const std::vector<at::Tensor>& x) {
+            return swiglu_mlp(x[0], x[1], 1e-6, x[2], x[3], x[4]);
+          }};
+}
+
+Timed output_projection(const RowSizes& s) {
+  return {.name = "linear_add",
+          .shape = fmt::format("{} x {}", s.rows, s.width),
+          .flop = 6.0 * static_cast<double>(s.rows * s.width * s.width),
+          .inputs = {normal({s.rows, s.width}), normal({s.rows, s.width}),
+                     normal({s.width, s.width}, 0.1)},
+          .forward = [](const std::vector<at::Tensor>& x) { return linear_add(x[0], x[1], x[2]); }};
+}
+
+Timed head(std::int64_t rows, std::int64_t width, std::int64_t vocabulary) {
+  const at::Tensor targets = at::randint(vocabulary, {rows}, at::kLong);
+  return {.name = "head_loss",
+          .shape = fmt::format("{} x {} to {}", rows, width, vocabulary),
+          .flop = 6.0 * static_cast<double>(rows * width * vocabulary),
+          .inputs = {normal({rows, width}), normal({width}), normal({vocabulary, width}, 0.1)},
+          .forward = [targets](const std::vector<at::Tensor>& x) {
+            return token_loss(x[0], x[1], 1e-6, x[2], targets, false).mean;
+          }};
+}
+
+}  // namespace
+
+BenchJson bench_kernels(int rounds) {
+  std::vector<Timed> all;
+  for (const auto& [batch, time, heads, width] : {std::array<std::int64_t, 4>{32, 1465, 2, 16},
+                                                  {32, 1465, 2, 32},
+                                                  {64, 200, 4, 32},
+                                                  {16, 512, 8, 32},
+                                                  {8, 1465, 4, 64},
+                                                  {4, 1465, 8, 128}}) {
+    all.push_back(delta(batch, time, heads, width));
+  }
+  for (const RowSizes& sizes : {RowSizes{46880, 64, 160, 194},
+                                {12800, 128, 512, 388},
+                                {8192, 256, 768, 776},
+                                {5860, 512, 1536, 3080}}) {
+    all.push_back(projections(sizes));
+    all.push_back(output_projection(sizes));
+    all.push_back(channel_mixer(sizes));
+  }
+  all.push_back(head(46880, 64, 90));
+  all.push_back(head(512, 512, 151936));
+  BenchJson list = BenchJson::array();
+  for (const Timed& timed : all) list.push_back(compare(timed, rounds));
+  return list;
+}
+
+}  // namespace shellgame

@@ -1,0 +1,42 @@
+#include "shellgame/tool/run_learn.h"
+
+#include <c10/util/Exception.h>
+
+#include "shellgame/kernels/targets.h"
+#include "shellgame/ops/engine.h"
+#include "shellgame/ops/memory.h"
+#include "shellgame/system/error.h"
+#include "shellgame/system/files.h"
+
+namespace shellgame {
+namespace {
+
+// Torch's own errors carry a page of addresses; the first line says what is wrong.
+template <auto kRun, class Options>
+void in_a_sentence(const Options& options) {
+  try {
+    kRun(options);
+  } catch (const c10::Error& error) {
+    const std::string text = error.what_without_backtrace();
+    fail("LibTorch cannot do this: {}", text.substr(0, text.find('\n')));
+  }
+}
+
+}  // namespace
+}  // namespace shellgame
+
+// The library has its own copy of the core, so threads and signals are set up here again.
+extern "C" const shellgame::LearnCommands* shellgame_learn_commands(int threads) {
+  using namespace shellgame;
+  static const LearnCommands commands = {.describe = in_a_sentence<run_describe>,
+                                         .logits = in_a_sentence<run_logits>,
+                                         .generate = in_a_sentence<run_generate>,
+                                         .convert = in_a_sentence<run_convert>,
+                                         .new_model = in_a_sentence<run_new_model>,
+                                         .bench_model = in_a_sentence<run_bench_model>};
+  use_threads(threads);
+  keep_freed_memory();
+  use_simd_target_of_environment();
+  remove_temporary_files_on_interrupt();
+  return &commands;
+}

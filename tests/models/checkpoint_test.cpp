@@ -1,0 +1,190 @@
+#include "shellgame/models/checkpoint.h"
+
+#include <ATen/ATen.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "shellgame/system/error.h"
+#include "shellgame/system/files.h"
+
+namespace shellgame {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using testing::HasSubstr;
+
+class Checkpoint : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() /
+              fmt::format("shellgame_checkpoint_{}",
+                          testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  std::string in(const std::string& name) const { return (folder_ / name).string(); }
+
+  fs::path folder_;
+};
+
+Json small(Json changes = Json::object()) {
+  Json config = {{"model_type", "delta_net"}, {"hidden_size", 16},
+                 {"num_hidden_layers", 2},    {"num_heads", 2},
+                 {"vocab_size", 11},          {"intermediate_size", 24}};
+  config.update(changes);
+  return config;
+}
+
+void expect_equal(const Model& a, const Model& b) {
+  ASSERT_EQ(a.parameters().size(), b.parameters().size());
+  for (std::size_t i = 0; i < a.parameters().size(); ++i) {
+    EXPECT_EQ(a.parameters()[i].name, b.parameters()[i].name);
+    EXPECT_TRUE(a.parameters()[i].value.equal(b.parameters()[i].value)) << a.parameters()[i].name;
+  }
+}
+
+// Runs and gives the sentence of the error.
+template <class Work>
+std::string refusal(const Work& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was refused";
+}
+
+TEST_F(Checkpoint, ComesBackBitForBit) {
+  const Model model(ModelConfig(small()), {.seed = 3});
+  save_model(model, in("a"));
+  expect_equal(load_model(in("a")), model);
+  // The configuration too.
+  EXPECT_EQ(read_config(in("a")).json().dump(), [&] {
+    Json json = model.config().json();
+    json["dtype"] = "float32";
+    return json.dump();
+  }());
+}
+
+TEST_F(Checkpoint, ComesBackFromShards) {
+  const Model model(ModelConfig(small()), {.seed = 3});
+  save_model(model, in("a"), {.max_shard_bytes = 2000});
+  EXPECT_TRUE(fs::exists(in("a") + "/model.safetensors.index.json"));
+  expect_equal(load_model(in("a")), model);
+}
+
+TEST_F(Checkpoint, DoublesStayDoubles) {
+  Model model(ModelConfig(small()), {.seed = 3});
+  model.to(at::kDouble);
+  save_model(model, in("a"), {.dtype = Dtype::kF64});
+  const Model again = load_model(in("a"));
+  EXPECT_EQ(again.parameters().front().value.scalar_type(), at::kDouble);
+  expect_equal(again, model);
+}
+
+TEST_F(Checkpoint, SixteenBitsAreRounded) {
+  const Model model(ModelConfig(small()), {.seed = 3});
+  save_model(model, in("a"), {.dtype = Dtype::kBf16});
+  const Model again = load_model(in("a"));
+  for (std::size_t i = 0; i < model.parameters().size(); ++i) {
+    const at::Tensor rounded = model.parameters()[i].value.to(at::kBFloat16).to(at::kFloat);
+    EXPECT_TRUE(again.parameters()[i].value.equal(rounded));
+  }
+  EXPECT_THAT(read_file(in("a") + "/config.json"), HasSubstr("bfloat16"));
+}
+
+TEST_F(Checkpoint, AnOldNameOfTheOutputNormIsKnown) {
+  const Model model(ModelConfig(small()), {.seed = 3});
+  save_model(model, in("a"));
+  // The same file under the name that early checkpoints have (and one letter of padding per name).
+  std::string bytes = read_file(in("a") + "/model.safetensors");
+  for (std::size_t at = 0; (at = bytes.find("attn.o_norm.weight\"", at)) != std::string::npos;) {
+    bytes.replace(at, 19, "attn.norm.weight\"  ");
+  }
+  write_file(in("a") + "/model.safetensors", bytes);
+  expect_equal(load_model(in("a")), model);
+}
+
+TEST_F(Checkpoint, WhatDoesNotFitIsRefusedByName) {
+  save_model(Model(ModelConfig(small())), in("a"));
+  const auto with_config = [&](Json changes) {
+    Json config = Json::parse(read_file(in("a") + "/config.json"));
+    config.update(changes);
+    fs::remove_all(in("b"));
+    fs::copy(in("a"), in("b"));
+    write_file(in("b") + "/config.json", config.dump());
+    return refusal([&] { load_model(in("b")); });
+  };
+  EXPECT_THAT(with_config({{"vocab_size", 12}}), HasSubstr("model.embeddings.weight"));
+  EXPECT_THAT(with_config({{"use_gate", true}}), HasSubstr("g_proj.weight"));
+  EXPECT_THAT(with_config({{"use_beta", false}}), HasSubstr("b_proj.weight"));
+  EXPECT_THAT(with_config({{"model_type", "gpt"}}), HasSubstr("'gpt'"));
+  EXPECT_THAT(with_config({{"num_heads", "two"}}), HasSubstr("num_heads"));
+  EXPECT_THAT(with_config({{"num_heads", 5}}), HasSubstr("multiple"));
+  EXPECT_THAT(with_config({{"qk_norm", "l3"}}), HasSubstr("'l3'"));
+  EXPECT_THAT(refusal([&] { load_model(in("missing")); }), HasSubstr("missing"));
+  write_file(in("a") + "/config.json", "{");
+  EXPECT_THAT(refusal([&] { load_model(in("a")); }), HasSubstr("JSON"));
+}
+
+TEST_F(Checkpoint, AFailedWriteLeavesNothing) {
+  const Model model(ModelConfig(small()), {.seed = 3});
+  write_file(in("file"), "x");
+  EXPECT_NE(refusal([&] { save_model(model, in("file") + "/below"); }), "nothing was refused");
+  EXPECT_NE(refusal([&] { save_model(model, in("file")); }), "nothing was refused");
+  std::vector<std::string> left;
+  for (const auto& entry : fs::directory_iterator(folder_)) left.push_back(entry.path().filename());
+  EXPECT_EQ(left, std::vector<std::string>{"file"});
+}
+
+TEST(Config, WhatCannotBeDoneIsRefusedByName) {
+  const auto refused = [](Json changes) {
+    return refusal([&] { Model{ModelConfig(small(changes))}; });
+  };
+  EXPECT_THAT(refused({{"attnres_block_size", 4}}), HasSubstr("attnres_block_size"));
+  EXPECT_THAT(refused({{"hidden_act", "powlu"}}), HasSubstr("powlu"));
+  EXPECT_THAT(refused({{"model_type", "kda"}, {"head_dim", 8}, {"safe_gate", true}}),
+              HasSubstr("safe_gate"));
+}
+
+TEST(Config, TheChannelMixersWidthFollowsFla) {
+  // (hidden_size, intermediate_size) as flash-linear-attention computes it.
+  for (const auto& [width, inner] :
+       {std::pair{64, 256}, {128, 512}, {256, 768}, {512, 1536}, {1024, 2816}, {2048, 5632}}) {
+    const ModelConfig config(
+        {{"model_type", "delta_net"}, {"hidden_size", width}, {"num_heads", 4}});
+    EXPECT_EQ(config.spec().channel_options.size("intermediate_size"), inner);
+  }
+}
+
+TEST(Config, UnknownKeysAreKept) {
+  const ModelConfig config(small({{"attention_bias", false}}));
+  EXPECT_EQ(config.json().at("attention_bias"), false);
+}
+
+// The paper's models: d 512, 8 heads of 128, Qwen3's vocabulary untied. docs/models.md has the
+// table.
+TEST(Config, ThePapersSizes) {
+  const auto count = [](int layers, int inner) {
+    const std::int64_t d = 512, all = 1024, heads = 8;
+    const std::int64_t mixer = 3 * all * d + heads * d + 3 * all * 4 + 128 + d * all;
+    return 2 * 151936 * d + layers * (mixer + 3 * d * inner + 2 * d) + d;
+  };
+  EXPECT_EQ(count(18, 1536), 236'114'688);
+  const Model one(ModelConfig({{"model_type", "delta_net"},
+                               {"hidden_size", 512},
+                               {"num_heads", 8},
+                               {"expand_k", 2},
+                               {"expand_v", 2},
+                               {"num_hidden_layers", 1},
+                               {"vocab_size", 1000}}));
+  EXPECT_EQ(one.parameter_count(), count(1, 1536) - 2 * (151936 - 1000) * 512);
+}
+
+}  // namespace
+}  // namespace shellgame
