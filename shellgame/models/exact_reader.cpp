@@ -80,16 +80,29 @@ Rule TraceReader::rule(const Terms& inputs, const std::vector<Counter::Direction
   return {inputs + test.inputs, sum + test.threshold, test.margin, outputs};
 }
 
-void TraceReader::add_asking(std::vector<Rule>& rules) const {
+void TraceReader::add_full_print(std::vector<Rule>& rules) const {
   // A variable stands two tokens before the newline that ends the line `print(a, b, c)`, none
   // before the one that ends its output.
-  const Terms all = {{line.at(Line::kAll), 1}};
-  Terms newline = all + Terms{{word.at(Word::kNewline), 1}} + each(back2);
-  rules.push_back({newline, 2.5, 0.5, {{asked[0], 1}}});
+  const Term all{line.at(Line::kAll), 1};
+  rules.push_back(
+      {Terms{all, {word.at(Word::kNewline), 1}} + each(back2), 2.5, 0.5, {{asked[0], 1}}});
   for (std::size_t k = 1; k < asked.size(); ++k) {
     rules.push_back(
-        rule(all + Terms{{word.at(Word::kSpace), 1}}, counter_.spaces, k, 1, {{asked[k], 1}}));
+        rule({all, {word.at(Word::kSpace), 1}}, counter_.spaces, k, 1, {{asked[k], 1}}));
   }
+  for (std::size_t k = 0; k + 1 < asked.size(); ++k) {
+    rules.push_back(any_of(variable, {all}, counter_.places, k, {{next_comma, 1}}));
+    rules.push_back(any_of(value, {all}, counter_.values, k, {{next_newline, -1}}));
+  }
+}
+
+Rule TraceReader::any_of(const std::vector<int>& choices, const Terms& inputs,
+                         const std::vector<Counter::Direction>& directions, std::size_t k,
+                         const Terms& outputs) const {
+  Rule result = rule(inputs, directions, k, 0, outputs);
+  result.inputs = result.inputs + each(choices);
+  result.threshold += 1;
+  return result;
 }
 
 void TraceReader::write(HandWritten& model) const {
@@ -230,8 +243,9 @@ void TraceReader::write_head(HandWritten& model) const {
   for (const Word w :
        {Word::kPrompt, Word::kComma, Word::kEquals, Word::kPrintOne, Word::kPrintAll, Word::kOther})
     expect_variable(word.at(w), 3);
-  for (const Word w : {Word::kEquals, Word::kSpace}) expect_value(word.at(w), 3);
-  expect(word.at(Word::kNewline), ">>> ", 3);
+  expect_value(word.at(Word::kSpace), 3);
+  expect_value(word.at(Word::kEquals), 1.5);
+  expect(word.at(Word::kNewline), ">>> ", 1.5);
   expect(word.at(Word::kQuote), ", ", 3);
   expect(word.at(Word::kInert), "\n", 3);
   expect(next_comma, ", ", 6);
@@ -242,12 +256,16 @@ void TraceReader::write_head(HandWritten& model) const {
   expect(after.at(Word::kNewline), " ", 7);
   expect(word.at(Word::kPrompt), " ", -7);
   expect_value(asked[0], 5);
+  expect(line.at(Line::kAll), " ", 1);
   for (int i = 0; i < plan_.variables; ++i) {
     const auto k = static_cast<std::size_t>(i);
     expect(answer[k], value_text(i), 1);
     expect(value[k], "\n", 6);
     expect(variable[k], ")", 3);
     expect(back2[k], variable_text(i), 2);  // print('a', | a   and   print('a', a)\n | a
+    // a, | b, ... in a permutation of all, and a, b = | b, a in a swap.
+    const int follower = plan_.equals_is_a_side ? i + 1 : i;
+    if (follower < plan_.variables) expect(back1[k], variable_text(follower), 0.5);
   }
 }
 

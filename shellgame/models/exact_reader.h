@@ -90,10 +90,16 @@ class TraceReader {
   // The smallest width with 4 heads that holds all channels, and heads of at least `head_width`.
   int width(int head_width) const;
 
+  // Holds where all inputs hold and the counter stands at directions[k], of those from `first` on.
   Rule rule(const Terms& inputs, const std::vector<Counter::Direction>& directions, std::size_t k,
             std::size_t first, const Terms& outputs) const;
-  // Which variable a print of all asks for: at the newline before its output and at each space.
-  void add_asking(std::vector<Rule>& rules) const;
+  // The same, and one of `choices`.
+  Rule any_of(const std::vector<int>& choices, const Terms& inputs,
+              const std::vector<Counter::Direction>& directions, std::size_t k,
+              const Terms& outputs) const;
+  // A print of all variables: which one it asks for at the newline before its output and at each
+  // space, and where it goes on.
+  void add_full_print(std::vector<Rule>& rules) const;
 
   // Embeddings and the first mixer (DeltaNet, 4 heads).
   void write(HandWritten& model) const;

@@ -85,7 +85,7 @@ ExactModel exact_slots(const ExactOptions& options) {
       all_of({{reader.word.at(Word::kComma), 1}, {reader.line.at(Line::kCommand), -1}}, still));
   rules.push_back(
       {each(reader.value) + Terms{{reader.after.at(Word::kEquals), -1}}, 0.5, 0.5, still});
-  reader.add_asking(rules);
+  reader.add_full_print(rules);
 
   HandWritten model(width, rounded_up(rules.size()), lexemes());
   for (int layer = 0; layer < 2; ++layer) model.add_delta_net(kExactHeads);

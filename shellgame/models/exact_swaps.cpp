@@ -80,12 +80,8 @@ void add_expected(std::vector<Rule>& rules, const TraceReader& reader) {
                                    {{reader.next_comma, 1}},
                                    {{reader.next_newline, 1}}};
   for (std::size_t p = 0; p < next.size(); ++p) {
-    // Any variable: one of n channels holds 1, so the sum of weights is not what is needed.
-    Rule rule =
-        reader.rule({{reader.line.at(Line::kCommand), 1}}, reader.counter().places, p, 0, next[p]);
-    rule.inputs = rule.inputs + each(reader.variable);
-    rule.threshold += 1;
-    rules.push_back(rule);
+    rules.push_back(reader.any_of(reader.variable, {{reader.line.at(Line::kCommand), 1}},
+                                  reader.counter().places, p, next[p]));
   }
 }
 
@@ -114,7 +110,7 @@ ExactModel exact_swaps(const ExactOptions& options) {
   rules.push_back(
       {each(reader.value) + Terms{{reader.after.at(Word::kEquals), -1}}, 0.5, 0.5, {{beta, -1}}});
   add_expected(rules, reader);
-  reader.add_asking(rules);
+  reader.add_full_print(rules);
 
   const int units = rounded_up(rules.size());
   HandWritten model(reader.width(static_cast<int>(rows[0].size())), units, lexemes());
@@ -169,10 +165,7 @@ ExactModel exact_marginal(const ExactOptions& options) {
     rules.push_back({value + told + each(reader.back2), 2.5, 0.5, column});
     // The output of a print of all variables.
     rules.push_back(all_of(value + Terms{all}, column));
-    Rule shown = reader.rule({all}, reader.counter().values, x, 0, row);
-    shown.inputs = shown.inputs + each(reader.value);
-    shown.threshold += 1;
-    rules.push_back(shown);
+    rules.push_back(reader.any_of(reader.value, {all}, reader.counter().values, x, row));
   }
   add_still(rules, reader, beta);
   rules.push_back({each(reader.value, 2) + each(reader.back2, -1) +
@@ -183,7 +176,7 @@ ExactModel exact_marginal(const ExactOptions& options) {
                    0.5,
                    {{beta, -1}}});
   add_expected(rules, reader);
-  reader.add_asking(rules);
+  reader.add_full_print(rules);
 
   const int units = rounded_up(rules.size());
   HandWritten model(width, units, lexemes());

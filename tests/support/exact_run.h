@@ -4,6 +4,8 @@
 // rounded to 16 bits (the state stays in float, as in the usual kernels).
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <map>
 #include <string>
