@@ -100,7 +100,7 @@ ExactModel exact_slots(const ExactOptions& options) {
       const int dimension = static_cast<int>(d);
       k(dimension, row[i]) = kStrong * rows[i][d];
       k(dimension, slot[i]) = kStrong * rows[n + i][d];
-      q(dimension, reader.back1[i]) = q(dimension, reader.asked[i]) = kStrong * rows[i][d];
+      q(dimension, reader.back1[i]) = q(dimension, reader.asked[i]) = kWeak * rows[i][d];
     }
   }
   model.matrix(1, "attn.b_proj.weight")(0, beta) = kSaturated;

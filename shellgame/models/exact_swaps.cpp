@@ -122,7 +122,7 @@ ExactModel exact_swaps(const ExactOptions& options) {
     const int dimension = static_cast<int>(d);
     k(dimension, key[d]) = kStrong;
     for (std::size_t i = 0; i < rows.size(); ++i)
-      q(dimension, reader.back1[i]) = q(dimension, reader.asked[i]) = kStrong * rows[i][d];
+      q(dimension, reader.back1[i]) = q(dimension, reader.asked[i]) = kWeak * rows[i][d];
   }
   model.matrix(1, "attn.b_proj.weight")(0, beta) = kSaturated;
   write_values(model, reader);
@@ -190,7 +190,7 @@ ExactModel exact_marginal(const ExactOptions& options) {
   for (int i = 0; i < n; ++i) {
     const auto x = static_cast<std::size_t>(i);
     k(i, key[x]) = kStrong;
-    q(i, reader.back1[x]) = q(i, reader.asked[x]) = kStrong;
+    q(i, reader.back1[x]) = q(i, reader.asked[x]) = kWeak;
     v(i, reader.value[x]) = 1 / gain;  // H's entry becomes 1
     right(i, closed[x]) = -kSaturated;
     o(reader.answer[x], i) = kOne;

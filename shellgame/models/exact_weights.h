@@ -16,6 +16,9 @@ inline constexpr double kOne = 16;
 // Projections before an activation or a norm; after RMSNorm a channel that holds 1 is about 3, so
 // keys and values reach some hundreds: SiLU is the identity there and the l2 norm's eps is nothing.
 inline constexpr double kStrong = 256;
+// Queries of the second layer: weak, so that the l2 norm does not lift what rounding leaves where
+// nothing is asked.
+inline constexpr double kWeak = 1;
 // Logits of beta and of gates: sigmoid is exactly 0 or 1 there, in double too.
 inline constexpr double kSaturated = 1024;
 
