@@ -224,7 +224,7 @@ inline void core_output_backward(const ChunkShape& s, const DeltaNetCoreInput<fl
 // Through the convolution: dx of the chunk's tokens, and the taps' gradient.
 inline void conv_side_backward(const ChunkShape& s, const CoreSide& side, std::size_t W,
                                const RowView<float>& out, std::size_t first, std::size_t h,
-                               std::size_t count) {
+                               std::size_t count, bool is_first) {
   for (std::size_t i = 0; out && i < count; ++i) side.dx[i] = out.row(first + i) + h * side.width;
   float* const* dx = out ? side.dx : nullptr;
   if (W == 4)
@@ -234,7 +234,7 @@ inline void conv_side_backward(const ChunkShape& s, const CoreSide& side, std::s
     conv_backward<0>(W, count, side.width, side.x + W - 1, side.taps, side.distance, side.dy, dx,
                      side.dtaps);
   // What the chunk before needs of this one.
-  std::copy_n(side.dy, (W - 1) * side.distance, side.dy + s.C * side.distance);
+  if (!is_first) std::copy_n(side.dy, (W - 1) * side.distance, side.dy + s.C * side.distance);
 }
 
 inline void core_chunk_backward(const ChunkShape& s, const DeltaSizes& sizes,
@@ -267,9 +267,9 @@ inline void core_chunk_backward(const ChunkShape& s, const DeltaSizes& sizes,
   point_at_rows(in.q, sizes, b, h, t, count, w.W, w.q);
   point_at_rows(in.k, sizes, b, h, t, count, w.W, w.k);
   point_at_rows(in.v, sizes, b, h, t, count, w.W, w.v);
-  conv_side_backward(s, w.q, w.W, gradients.dq, first, h, count);
-  conv_side_backward(s, w.k, w.W, gradients.dk, first, h, count);
-  conv_side_backward(s, w.v, w.W, gradients.dv, first, h, count);
+  conv_side_backward(s, w.q, w.W, gradients.dq, first, h, count, t == 0);
+  conv_side_backward(s, w.k, w.W, gradients.dk, first, h, count, t == 0);
+  conv_side_backward(s, w.v, w.W, gradients.dv, first, h, count, t == 0);
 }
 
 inline void prefetch_core_chunk(const ChunkShape& s, const DeltaNetCoreInput<float>& in,
