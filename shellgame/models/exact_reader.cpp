@@ -92,7 +92,9 @@ void TraceReader::add_full_print(std::vector<Rule>& rules) const {
   }
   for (std::size_t k = 0; k + 1 < asked.size(); ++k) {
     rules.push_back(any_of(variable, {all}, counter_.places, k, {{next_comma, 1}}));
-    rules.push_back(any_of(value, {all}, counter_.values, k, {{next_newline, -1}}));
+    // Where lengths must be constant, values that are shown are written by them.
+    if (!plan_.constant_length)
+      rules.push_back(any_of(value, {all}, counter_.values, k, {{next_newline, -1}}));
   }
 }
 
