@@ -59,7 +59,7 @@ struct TileOuter {
   ConstRows left;
   const float* panels = nullptr;
   std::int64_t panel_rows = 0;
-  Rows g;
+  Rows g = {};
   bool add = true;
 };
 // A stride of at least `width` whose rows fall into different sets of the caches.

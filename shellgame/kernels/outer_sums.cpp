@@ -13,11 +13,11 @@ namespace {
 
 constexpr std::int64_t kMostChunks = 16;
 // Sums beyond this (in floats) are not kept once for each chunk: they would leave the caches.
-constexpr std::int64_t kLargeSums = 1 << 18;
+constexpr std::int64_t kLargeSums = 1 << 17;
 // Rows whose panels lie together: longer sums in registers, fewer visits to G.
-constexpr std::int64_t kGroupTiles = 4, kGroupRows = kGroupTiles * kTileRows;
+constexpr std::int64_t kGroupTiles = 2, kGroupRows = kGroupTiles * kTileRows;
 constexpr std::int64_t kBlockTiles = 4 * kGroupTiles;  // between two additions to large sums
-constexpr std::int64_t kLeftRange = 96, kRightRange = 256;
+constexpr std::int64_t kLeftRange = 192, kRightRange = 512;
 
 std::int64_t tiles_of(std::int64_t rows) { return (rows + kTileRows - 1) / kTileRows; }
 
@@ -156,11 +156,19 @@ void by_parts_of_sums(std::int64_t rows, std::span<const std::int64_t> right_wid
           count += tile_rows;
           right = here.right;
         }
-        const float* from =
+        TileOuter outer;
+        outer.rows = count;
+        outer.left_width = left_width;
+        outer.right_width = std::min(kRightRange, sum.right - part.right);
+        outer.left = left;
+        outer.panels =
             panel_places(right_widths, panels.data() + (group - begin) / kGroupTiles * group_size,
-                         kGroupRows)[right];
-        gemm_tn_tile({count, left_width, std::min(kRightRange, sum.right - part.right), left,
-                      from + part.right * kGroupRows, kGroupRows, g, group > 0});
+                         kGroupRows)[right] +
+            part.right * kGroupRows;
+        outer.panel_rows = kGroupRows;
+        outer.g = g;
+        outer.add = group > 0;
+        gemm_tn_tile(outer);
       }
     });
   }

@@ -30,7 +30,7 @@ void transpose(std::int64_t rows, std::int64_t columns, const float* from, float
 
 }  // namespace
 
-bool swiglu_mlp_should_save(std::int64_t width, std::int64_t) { return width > 64; }
+bool swiglu_mlp_should_save(std::int64_t width, std::int64_t) { return width >= 64; }
 
 void swiglu_mlp(std::int64_t rows, std::int64_t width, std::int64_t hidden, ConstRows x,
                 const SwigluWeights& weights, float eps, Rows y, float* rstd, float* saved) {
