@@ -4,7 +4,6 @@
 #include <cmath>
 #include <vector>
 
-#include "shellgame/kernels/simd.h"
 #include "shellgame/system/threads.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -5,7 +5,6 @@
 #define HWY_TARGET_INCLUDE "shellgame/kernels/delta_net_core.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-#include "shellgame/kernels/simd.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,6 @@
 #define HWY_TARGET_INCLUDE "shellgame/kernels/delta_rule_chunked.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-#include "shellgame/kernels/simd.h"
 
 #include <algorithm>
 #include <cstddef>

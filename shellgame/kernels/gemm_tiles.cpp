@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "shellgame/kernels/simd.h"
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "shellgame/kernels/gemm_tiles.cpp"
 #include <hwy/cache_control.h>

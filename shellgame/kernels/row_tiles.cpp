@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "shellgame/kernels/simd.h"
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "shellgame/kernels/row_tiles.cpp"
 #include <hwy/foreach_target.h>

@@ -4,7 +4,6 @@
 #define HWY_TARGET_INCLUDE "shellgame/kernels/short_conv.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-#include "shellgame/kernels/simd.h"
 
 #include <algorithm>
 #include <cstddef>

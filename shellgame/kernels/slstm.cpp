@@ -5,7 +5,6 @@
 
 #include "shellgame/kernels/gemm_tiles.h"
 #include "shellgame/kernels/scratch.h"
-#include "shellgame/kernels/simd.h"
 #include "shellgame/system/threads.h"
 
 #undef HWY_TARGET_INCLUDE

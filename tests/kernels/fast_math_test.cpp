@@ -3,7 +3,6 @@
 #include <cmath>
 #include <vector>
 
-#include "shellgame/kernels/simd.h"
 #include "shellgame/kernels/targets.h"
 
 #undef HWY_TARGET_INCLUDE
