@@ -20,6 +20,8 @@ template <class... Kinds>
 struct Overloaded : Kinds... {
   using Kinds::operator()...;
 };
+template <class... Kinds>  // clang 14 asks for it
+Overloaded(Kinds...)->Overloaded<Kinds...>;
 
 }  // namespace
 

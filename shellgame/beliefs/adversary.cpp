@@ -160,7 +160,7 @@ constexpr std::size_t kMostRounds = 1000, kMostCycles = 2000;
 void spell_out(const AttackGame& game, const Search& search, std::vector<std::uint32_t> cycle,
                Attack& attack) {
   const auto depth = [&](std::uint32_t e) { return search.nodes()[search.edges()[e].from].depth; };
-  std::ranges::rotate(cycle, std::ranges::min_element(cycle, {}, depth));
+  std::rotate(cycle.begin(), std::ranges::min_element(cycle, {}, depth), cycle.end());
   std::vector<std::uint32_t> path;
   std::uint32_t at = search.edges()[cycle[0]].from;
   for (; search.nodes()[at].reached_by != kRoot; at = search.edges()[path.back()].from)

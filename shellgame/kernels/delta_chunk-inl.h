@@ -28,12 +28,12 @@ inline void keep_lower(const ChunkShape& s, const Chunk& c, std::size_t more, fl
   const FloatTag d;
   const std::size_t lanes = hn::Lanes(d);
   for (std::size_t i = 0; i < s.C; ++i) {
-    float* row = matrix + i * s.C;
+    float* row = matrix + i * s.cr;
     for (std::size_t j = 0; j < s.C; j += lanes) {
       const std::size_t kept = i + more > j ? i + more - j : 0;
       if (kept >= lanes && !s.decay) continue;
       FloatVector value = hn::Load(d, row + j);
-      if (s.decay) value = hn::Mul(value, hn::Load(d, c.decays + i * s.C + j));
+      if (s.decay) value = hn::Mul(value, hn::Load(d, c.decays + i * s.cr + j));
       if (kept < lanes) value = hn::IfThenElseZero(hn::FirstN(d, kept), value);
       hn::Store(value, d, row + j);
     }
@@ -57,7 +57,7 @@ inline void prepare_decay(const ChunkShape& s, const Chunk& c) {
       FloatVector value = hn::Zero(d);
       if (kept > 0) value = fast_exp(d, hn::Sub(hn::Set(d, c.sums[i]), hn::Load(d, c.sums + j)));
       if (kept < lanes) value = hn::IfThenElseZero(hn::FirstN(d, kept), value);
-      hn::Store(value, d, c.decays + i * s.C + j);
+      hn::Store(value, d, c.decays + i * s.cr + j);
     }
 }
 
@@ -77,7 +77,7 @@ HWY_INLINE void substitute_forward(const ChunkShape& s, std::size_t column, cons
       FloatVector row[NR];
       for (std::size_t j = 0; j < NR; ++j) row[j] = hn::Load(d, u + p * s.vr + column + j * lanes);
       for (std::size_t r = 0; r < 4; ++r) {
-        const FloatVector factor = hn::Set(d, L[(i + r) * s.C + p]);
+        const FloatVector factor = hn::Set(d, L[(i + r) * s.cr + p]);
         for (std::size_t j = 0; j < NR; ++j) sum[r][j] = hn::NegMulAdd(factor, row[j], sum[r][j]);
       }
     }
@@ -91,7 +91,7 @@ HWY_INLINE void substitute_forward(const ChunkShape& s, std::size_t column, cons
         hn::Store(row[j], d, u + place);
       }
       for (std::size_t later = r + 1; later < 4; ++later) {
-        const FloatVector factor = hn::Set(d, L[(i + later) * s.C + i + r]);
+        const FloatVector factor = hn::Set(d, L[(i + later) * s.cr + i + r]);
         for (std::size_t j = 0; j < NR; ++j)
           sum[later][j] = hn::NegMulAdd(factor, row[j], sum[later][j]);
       }
@@ -115,7 +115,7 @@ HWY_INLINE void substitute_backward(const ChunkShape& s, std::size_t column, con
       FloatVector row[NR];
       for (std::size_t j = 0; j < NR; ++j) row[j] = hn::Load(d, z + p * s.vr + column + j * lanes);
       for (std::size_t r = 0; r < 4; ++r) {
-        const FloatVector factor = hn::Set(d, L[p * s.C + i + r]);
+        const FloatVector factor = hn::Set(d, L[p * s.cr + i + r]);
         for (std::size_t j = 0; j < NR; ++j) sum[r][j] = hn::MulAdd(factor, row[j], sum[r][j]);
       }
     }
@@ -129,7 +129,7 @@ HWY_INLINE void substitute_backward(const ChunkShape& s, std::size_t column, con
         hn::Store(row[j], d, z + place);
       }
       for (std::size_t earlier = 0; earlier < r; ++earlier) {
-        const FloatVector factor = hn::Set(d, L[(i + r) * s.C + i + earlier]);
+        const FloatVector factor = hn::Set(d, L[(i + r) * s.cr + i + earlier]);
         for (std::size_t j = 0; j < NR; ++j)
           sum[earlier][j] = hn::MulAdd(factor, row[j], sum[earlier][j]);
       }
@@ -159,11 +159,11 @@ HWY_INLINE float dot(std::size_t width, const float* a, const float* b) {
 // After kq, e (with v in it), beta and g are filled: the factors of the decay, L and P.
 inline void prepare_chunk(const ChunkShape& s, const Chunk& c) {
   float* q = c.kq + s.C * s.kr;
-  float* P = c.lp + s.C * s.C;
-  transpose(s.C, s.Kp, c.kq, s.kr, c.kt, s.C);
+  float* P = c.lp + s.C * s.cr;
+  transpose(s.C, s.Kp, c.kq, s.kr, c.kt, s.cr);
   if (s.error)
-    multiply<Store::kSet, Shape::kLowerC>(s.C, s.C, s.K, {c.kq, s.kr, 1}, c.kt, s.C, c.lp, s.C);
-  multiply<Store::kSet, Shape::kLowerC>(s.C, s.C, s.K, {q, s.kr, 1}, c.kt, s.C, P, s.C);
+    multiply<Store::kSet, Shape::kLowerC>(s.C, s.C, s.K, {c.kq, s.kr, 1}, c.kt, s.cr, c.lp, s.cr);
+  multiply<Store::kSet, Shape::kLowerC>(s.C, s.C, s.K, {q, s.kr, 1}, c.kt, s.cr, P, s.cr);
   if (s.decay) {
     prepare_decay(s, c);
     scale_rows(s.C, s.Kp, s.kr, c.from_begin, c.kq, c.kq_begin);
@@ -191,7 +191,7 @@ inline void solve_chunk(const ChunkShape& s, const Chunk& c, const float* S) {
 // o[C,V], from the state at the chunk's begin.
 inline void output_chunk(const ChunkShape& s, const Chunk& c, const float* S, float* o) {
   multiply<Store::kSet>(s.C, s.Vp, s.K, {c.kq_begin + s.C * s.kr, s.kr, 1}, S, s.vr, o, s.vr);
-  multiply<Store::kAdd, Shape::kLowerA>(s.C, s.Vp, s.C, {c.lp + s.C * s.C, s.C, 1}, c.u, s.vr, o,
+  multiply<Store::kAdd, Shape::kLowerA>(s.C, s.Vp, s.C, {c.lp + s.C * s.cr, s.cr, 1}, c.u, s.vr, o,
                                         s.vr);
 }
 
@@ -210,8 +210,8 @@ inline void decay_gradient_within(const ChunkShape& s, const Chunk& c, const Bac
   for (std::size_t i = 0; i < s.C; ++i) {
     float sum = 0;
     for (std::size_t j = 0; j < i; ++j) {
-      const std::size_t place = i * s.C + j;
-      float part = w.g[s.C * s.C + place] * c.lp[s.C * s.C + place];
+      const std::size_t place = i * s.cr + j;
+      float part = w.g[s.C * s.cr + place] * c.lp[s.C * s.cr + place];
       if (s.error) part += w.g[place] * c.lp[place];
       sum += part;
       w.dg[j] -= part;
@@ -256,12 +256,12 @@ inline void decay_gradient_across(const ChunkShape& s, const Chunk& c, const Bac
 inline void chunk_backward(const ChunkShape& s, const Chunk& c, const BackwardSpace& w,
                            const float* S, float* dS) {
   const FloatTag d;
-  const std::size_t lanes = hn::Lanes(d), C = s.C;
-  const float *L = c.lp, *P = c.lp + C * C, *k = c.kq, *q = c.kq + C * s.kr;
-  float *d_o = w.z + C * s.vr, *GL = w.g, *GP = w.g + C * C;
+  const std::size_t lanes = hn::Lanes(d), C = s.C, cr = s.cr;
+  const float *L = c.lp, *P = c.lp + C * cr, *k = c.kq, *q = c.kq + C * s.kr;
+  float *d_o = w.z + C * s.vr, *GL = w.g, *GP = w.g + C * cr;
   float *dk = w.dkq, *dq = w.dkq + C * s.kr;
 
-  multiply<Store::kSet, Shape::kUpperA>(C, s.Vp, C, {P, 1, C}, d_o, s.vr, w.y, s.vr);
+  multiply<Store::kSet, Shape::kUpperA>(C, s.Vp, C, {P, 1, cr}, d_o, s.vr, w.y, s.vr);
   multiply<Store::kAdd>(C, s.Vp, s.K, {c.k_end, s.kr, 1}, dS, s.vr, w.y, s.vr);
   if (s.error) {
     std::size_t j = 0;
@@ -270,9 +270,9 @@ inline void chunk_backward(const ChunkShape& s, const Chunk& c, const BackwardSp
   }
   dot_rows(C, s.Vp, s.vr, w.y, c.e, w.dbeta);
 
-  transpose(C, s.Vp, c.u, s.vr, w.ut, C);
-  if (s.error) multiply<Store::kSet, Shape::kLowerC>(C, C, s.V, {w.z, s.vr, 1}, w.ut, C, GL, C);
-  multiply<Store::kSet, Shape::kLowerC>(C, C, s.V, {d_o, s.vr, 1}, w.ut, C, GP, C);
+  transpose(C, s.Vp, c.u, s.vr, w.ut, cr);
+  if (s.error) multiply<Store::kSet, Shape::kLowerC>(C, C, s.V, {w.z, s.vr, 1}, w.ut, cr, GL, cr);
+  multiply<Store::kSet, Shape::kLowerC>(C, C, s.V, {d_o, s.vr, 1}, w.ut, cr, GP, cr);
   if (s.decay) decay_gradient_within(s, c, w);
   if (s.error) keep_lower(s, c, 0, GL);
   keep_lower(s, c, 1, GP);
@@ -291,11 +291,11 @@ inline void chunk_backward(const ChunkShape& s, const Chunk& c, const BackwardSp
     multiply<Store::kSet>(C, s.Kp, s.V, {c.u, s.vr, 1}, w.st, s.kr, dk, s.kr);
   }
   // Within the chunk.
-  multiply<Store::kAdd, Shape::kLowerA>(C, s.Kp, C, {GP, C, 1}, k, s.kr, dq, s.kr);
-  multiply<Store::kAdd, Shape::kUpperA>(C, s.Kp, C, {GP, 1, C}, q, s.kr, dk, s.kr);
+  multiply<Store::kAdd, Shape::kLowerA>(C, s.Kp, C, {GP, cr, 1}, k, s.kr, dq, s.kr);
+  multiply<Store::kAdd, Shape::kUpperA>(C, s.Kp, C, {GP, 1, cr}, q, s.kr, dk, s.kr);
   if (s.error) {
-    multiply<Store::kAdd, Shape::kLowerA>(C, s.Kp, C, {GL, C, 1}, k, s.kr, dk, s.kr);
-    multiply<Store::kAdd, Shape::kUpperA>(C, s.Kp, C, {GL, 1, C}, k, s.kr, dk, s.kr);
+    multiply<Store::kAdd, Shape::kLowerA>(C, s.Kp, C, {GL, cr, 1}, k, s.kr, dk, s.kr);
+    multiply<Store::kAdd, Shape::kUpperA>(C, s.Kp, C, {GL, 1, cr}, k, s.kr, dk, s.kr);
   }
   multiply<Store::kAdd>(s.Kp, s.Vp, 2 * C - first, {c.kq_begin + first * s.kr, 1, s.kr},
                         w.z + first * s.vr, s.vr, dS, s.vr);

@@ -27,7 +27,9 @@ ChunkShape chunk_shape(const DeltaSizes& sizes, bool error, bool decay, std::siz
   s.Vp = padded(s.V);
   s.kr = row_distance(s.Kp);
   s.vr = row_distance(s.Vp);
-  s.C = tokens ? tokens : 16;
+  // A few tokens, as in streaming, should not pay for many.
+  s.C = tokens ? tokens : sizes.T <= 4 ? 4 : sizes.T <= 8 ? 8 : 16;
+  s.cr = padded(s.C);
   // Few saved states for their size; what is made again for them costs less than their traffic.
   s.chunks = chunks ? chunks : s.Kp * s.Vp <= 16 * 16 || s.Kp * s.Vp >= 64 * 64 ? 4 : 2;
   s.error = error;
@@ -71,8 +73,8 @@ void ChunkSpace::lay_out(const ChunkShape& s, std::size_t chunk_count, bool back
     c.u = take(C * s.vr);
     c.beta = take(C);
     c.decay = take(C);
-    c.lp = take(2 * C * C);
-    c.kt = take(s.Kp * C);
+    c.lp = take(2 * C * s.cr);
+    c.kt = take(s.Kp * s.cr);
     c.state = take(s.state());
     c.kq_begin = s.decay ? take(2 * C * s.kr) : c.kq;
     c.k_end = s.decay ? take(C * s.kr) : c.kq;
@@ -80,7 +82,7 @@ void ChunkSpace::lay_out(const ChunkShape& s, std::size_t chunk_count, bool back
       c.sums = take(C);
       c.from_begin = take(C);
       c.to_end = take(C);
-      c.decays = take(C * C);
+      c.decays = take(C * s.cr);
     }
     chunks_.push_back(c);
   }
@@ -89,8 +91,8 @@ void ChunkSpace::lay_out(const ChunkShape& s, std::size_t chunk_count, bool back
   BackwardSpace& w = backward_;
   w.y = take(C * s.vr);
   w.z = take(2 * C * s.vr);
-  w.ut = take(s.Vp * C);
-  w.g = take(2 * C * C);
+  w.ut = take(s.Vp * s.cr);
+  w.g = take(2 * C * s.cr);
   w.st = take(s.Vp * s.kr);
   w.dkq = take(2 * C * s.kr);
   w.t = take(C * s.kr);

@@ -11,11 +11,12 @@
 namespace shellgame {
 
 struct ChunkShape {
-  std::size_t C = 0;           // tokens of a chunk, a multiple of 16
+  std::size_t C = 0;           // tokens of a chunk, a multiple of 4
   std::size_t chunks = 0;      // chunks of a segment: states are saved once a segment
   std::size_t K = 0, V = 0;    // widths
   std::size_t Kp = 0, Vp = 0;  // widths in whole vectors
   std::size_t kr = 0, vr = 0;  // distance of rows of width Kp, Vp
+  std::size_t cr = 0;          // distance of rows of width C
   bool error = true, decay = false;
 
   std::size_t segment() const { return C * chunks; }  // tokens

@@ -46,6 +46,8 @@ inline void conv_keys(QkActivation activation, const CoreSide& side, std::size_t
   }
 }
 
+constexpr float kLeastSum = 1e-6f;  // fla's
+
 // Rows [C,K] in place: times `factor` and what their norm gives, which is kept in `norms`.
 inline void normalise(const ChunkShape& s, QkNorm norm, float factor, float* rows, float* norms) {
   const FloatTag d;
@@ -61,8 +63,8 @@ inline void normalise(const ChunkShape& s, QkNorm norm, float factor, float* row
       if (norm == QkNorm::kSum) {
         FloatVector sums = hn::Zero(d);
         for (std::size_t j = 0; j < s.Kp; j += hn::Lanes(d))
-          sums = hn::Add(sums, hn::Load(d, rows + i * s.kr + j));
-        sum = hn::GetLane(hn::SumOfLanes(d, sums));
+          sums = hn::Add(sums, hn::Abs(hn::Load(d, rows + i * s.kr + j)));
+        sum = std::max(hn::GetLane(hn::SumOfLanes(d, sums)), kLeastSum);
       }
       norms[i] = 1 / sum;
     }
@@ -84,13 +86,15 @@ inline void normalise_backward(const ChunkShape& s, QkNorm norm, float factor, c
   if (norm != QkNorm::kNone) dot_rows(s.C, s.Kp, s.kr, rows, gradients, dots);
   for (std::size_t i = 0; i < s.C; ++i) {
     const FloatVector own = hn::Set(d, factor * norms[i]);
-    const FloatVector along = hn::Set(d, norm == QkNorm::kNone ? 0.0f
+    const bool fixed = norm == QkNorm::kNone || (norm == QkNorm::kSum && norms[i] == 1 / kLeastSum);
+    const FloatVector along = hn::Set(d, fixed                 ? 0.0f
                                          : norm == QkNorm::kL2 ? -norms[i] * dots[i] / factor
                                                                : -norms[i] * dots[i]);
     for (std::size_t j = 0; j < s.Kp; j += hn::Lanes(d)) {
       const std::size_t place = i * s.kr + j;
+      const FloatVector row = hn::Load(d, rows + place);
       const FloatVector direction =
-          norm == QkNorm::kSum ? hn::Set(d, 1.0f) : hn::Load(d, rows + place);
+          norm == QkNorm::kSum ? hn::CopySign(hn::Set(d, 1.0f), row) : row;
       const FloatVector dx =
           hn::MulAdd(own, hn::Load(d, gradients + place), hn::Mul(along, direction));
       hn::Store(hn::Mul(dx, hn::Load(d, derivatives + place)), d, dy + place);
@@ -118,10 +122,6 @@ inline void load_core_chunk(const ChunkShape& s, const DeltaSizes& sizes,
   }
   normalise(s, in.qk_norm, in.scale, q, keep ? keep->q_norms : w.norms);
   normalise(s, in.qk_norm, 1.0f, k, keep ? keep->k_norms : w.norms);
-  if (count < s.C && in.qk_norm == QkNorm::kSum) {  // 0 / 0
-    std::fill(q + count * s.kr, q + s.C * s.kr, 0.0f);
-    std::fill(k + count * s.kr, k + s.C * s.kr, 0.0f);
-  }
   const FloatVector scale = hn::Set(d, in.beta_scale);
   for (std::size_t i = 0; i < s.C; ++i)
     c.beta[i] = in.beta && i < count ? in.beta.row(first + i)[h] : 0.0f;
@@ -224,7 +224,7 @@ inline void core_output_backward(const ChunkShape& s, const DeltaNetCoreInput<fl
 // Through the convolution: dx of the chunk's tokens, and the taps' gradient.
 inline void conv_side_backward(const ChunkShape& s, const CoreSide& side, std::size_t W,
                                const RowView<float>& out, std::size_t first, std::size_t h,
-                               std::size_t count) {
+                               std::size_t count, bool is_first) {
   for (std::size_t i = 0; out && i < count; ++i) side.dx[i] = out.row(first + i) + h * side.width;
   float* const* dx = out ? side.dx : nullptr;
   if (W == 4)
@@ -234,7 +234,7 @@ inline void conv_side_backward(const ChunkShape& s, const CoreSide& side, std::s
     conv_backward<0>(W, count, side.width, side.x + W - 1, side.taps, side.distance, side.dy, dx,
                      side.dtaps);
   // What the chunk before needs of this one.
-  std::copy_n(side.dy, (W - 1) * side.distance, side.dy + s.C * side.distance);
+  if (!is_first) std::copy_n(side.dy, (W - 1) * side.distance, side.dy + s.C * side.distance);
 }
 
 inline void core_chunk_backward(const ChunkShape& s, const DeltaSizes& sizes,
@@ -267,9 +267,9 @@ inline void core_chunk_backward(const ChunkShape& s, const DeltaSizes& sizes,
   point_at_rows(in.q, sizes, b, h, t, count, w.W, w.q);
   point_at_rows(in.k, sizes, b, h, t, count, w.W, w.k);
   point_at_rows(in.v, sizes, b, h, t, count, w.W, w.v);
-  conv_side_backward(s, w.q, w.W, gradients.dq, first, h, count);
-  conv_side_backward(s, w.k, w.W, gradients.dk, first, h, count);
-  conv_side_backward(s, w.v, w.W, gradients.dv, first, h, count);
+  conv_side_backward(s, w.q, w.W, gradients.dq, first, h, count, t == 0);
+  conv_side_backward(s, w.k, w.W, gradients.dk, first, h, count, t == 0);
+  conv_side_backward(s, w.v, w.W, gradients.dv, first, h, count, t == 0);
 }
 
 inline void prefetch_core_chunk(const ChunkShape& s, const DeltaNetCoreInput<float>& in,

@@ -13,7 +13,8 @@
 namespace shellgame {
 
 enum class QkActivation { kSilu, kIdentity, kRelu, kElu };  // kElu is ELU(x) + 1
-enum class QkNorm { kL2, kSum, kNone };                     // kL2: x / sqrt(sum x^2 + 1e-6)
+// kL2: x / sqrt(sum x^2 + 1e-6); kSum: x / max(sum |x|, 1e-6).
+enum class QkNorm { kL2, kSum, kNone };
 
 template <class Real>
 struct DeltaNetCoreInput {

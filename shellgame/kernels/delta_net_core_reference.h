@@ -1,6 +1,7 @@
 // The meaning of delta_net_core.h: its steps one after the other, each by its own reference.
 #pragma once
 
+#include <algorithm>
 #include <complex>
 #include <vector>
 
@@ -57,10 +58,16 @@ std::vector<Real> qk_norm_reference(const HeadSizes& sizes, QkNorm norm, const s
   }
   for (std::size_t row = 0; row < x.size(); row += sizes.width) {
     Real sum = 0, dot = 0;
-    for (std::size_t j = row; j < row + sizes.width; ++j) sum += x[j];
+    const auto sign = [&](std::size_t j) { return std::real(x[j]) < 0 ? Real(-1) : Real(1); };
+    for (std::size_t j = row; j < row + sizes.width; ++j) sum += sign(j) * x[j];
+    if (std::real(sum) < 1e-6) {
+      for (std::size_t j = row; j < row + sizes.width; ++j)
+        result[j] = (dy ? (*dy)[j] : x[j]) / Real(1e-6);
+      continue;
+    }
     for (std::size_t j = row; dy && j < row + sizes.width; ++j) dot += x[j] * (*dy)[j];
     for (std::size_t j = row; j < row + sizes.width; ++j)
-      result[j] = dy ? (*dy)[j] / sum - dot / (sum * sum) : x[j] / sum;
+      result[j] = dy ? (*dy)[j] / sum - sign(j) * dot / (sum * sum) : x[j] / sum;
   }
   return result;
 }

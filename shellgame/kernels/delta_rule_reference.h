@@ -3,6 +3,7 @@
 // steps).
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <vector>

@@ -46,7 +46,10 @@ HWY_INLINE V exp(D d, V x) {
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V sigmoid(D d, V x) {
   const V one = hn::Set(d, 1.0F);
-  return hn::Div(one, hn::Add(one, fast::exp(d, hn::Neg(x))));
+  const V bounded = hn::Min(hn::Max(hn::Neg(x), hn::Set(d, -87.3F)), hn::Set(d, 88.3F));
+  V power;
+  const V part = expm1_parts(d, bounded, power);
+  return hn::Div(one, hn::Add(one, hn::MulAdd(power, part, power)));
 }
 
 // tanh |x| = e / (e + 2) with e = exp(2 |x|) - 1, which keeps its digits near 0.

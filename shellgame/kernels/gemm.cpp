@@ -105,11 +105,12 @@ void gemm_tn(std::int64_t rows, ConstRows left, std::int64_t left_width, ConstRo
   const LeftColumns columns(left_width, left.stride);
   std::vector<OuterSum> sums;
   columns.add_sums(right_width, add ? sum.data() : g, sums);
-  const std::int64_t panels = panels_of(right_width) * kPanel * kTileRows;
-  sum_outer_products(rows, panels + columns.space_size(), sums, [&](const OuterTile& tile) {
-    pack_panels(tile.rows, right_width, right.from(tile.first), nullptr, tile.space);
-    columns.add(tile, left.from(tile.first), tile.space, tile.space + panels);
-  });
+  sum_outer_products(rows, {&right_width, 1}, columns.space_size(), sums,
+                     [&](const OuterTile& tile) {
+                       pack_panels(tile.rows, right_width, right.from(tile.first), nullptr,
+                                   tile.panels[0], tile.panel_rows);
+                       columns.add(tile, left.from(tile.first), tile.space);
+                     });
   if (!add) return;
   for (std::int64_t i = 0; i < sum.size(); ++i) g[i] += sum.data()[i];
 }

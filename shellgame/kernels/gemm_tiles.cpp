@@ -207,20 +207,21 @@ void gemm_tn_tile(const TileOuter& o) {
   const std::int64_t steps = (o.left_width + kTileRows - 1) / kTileRows;
   for (std::int64_t column = 0; column < o.right_width; column += kPanel) {
     float* c = o.g.data + column;
+    const float* panel = o.panels + column * o.panel_rows;
     if (column + kPanel < o.right_width)
-      streams.panel = Streams::over(o.panels + (column + kPanel) * o.rows, kPanel * o.rows, steps);
-    any_panel<true>(o.left_width, o.rows, o.left.data, o.left.stride, o.panels + column * o.rows,
+      streams.panel = Streams::over(panel + kPanel * o.panel_rows, kPanel * o.rows, steps);
+    any_panel<true>(o.left_width, o.rows, o.left.data, o.left.stride, panel,
                     {c, o.g.stride, o.add ? c : nullptr, o.g.stride, nullptr},
                     std::min(kPanel, o.right_width - column), streams);
   }
 }
 
 void pack_panels(std::int64_t rows, std::int64_t width, ConstRows x, const float* row_scale,
-                 float* panels) {
+                 float* panels, std::int64_t panel_rows) {
   const D d;
   for (std::int64_t column = 0; column < width; column += kPanel) {
     const std::int64_t valid = std::min(kPanel, width - column);
-    float* to = panels + column * rows;
+    float* to = panels + column * panel_rows;
     for (std::int64_t r = 0; r < rows; ++r, to += kPanel) {
       const float* from = x.row(r) + column;
       const float scale = row_scale == nullptr ? 1.0F : row_scale[r];
@@ -249,8 +250,8 @@ HWY_EXPORT(pack_panels);
 void gemm_tile(const TileProduct& product) { HWY_DYNAMIC_DISPATCH(gemm_tile)(product); }
 void gemm_tn_tile(const TileOuter& outer) { HWY_DYNAMIC_DISPATCH(gemm_tn_tile)(outer); }
 void pack_panels(std::int64_t rows, std::int64_t width, ConstRows x, const float* row_scale,
-                 float* panels) {
-  HWY_DYNAMIC_DISPATCH(pack_panels)(rows, width, x, row_scale, panels);
+                 float* panels, std::int64_t panel_rows) {
+  HWY_DYNAMIC_DISPATCH(pack_panels)(rows, width, x, row_scale, panels, panel_rows);
 }
 
 TileProduct tile_product(std::int64_t rows, ConstRows a, const PackedMatrix& b, Rows c) {

@@ -48,18 +48,18 @@ inline TileProduct::Range rows_ahead(ConstRows x, std::int64_t done, std::int64_
   return {x.row(done), rows * x.stride};
 }
 
-// [rows, width] -> panels [panel][rows][16], zeros beyond the width; row r times row_scale[r] (or
-// 1).
+// [rows, width] -> panels [panel][panel_rows][16], of which the first `rows` rows are written
+// (zeros beyond the width); row r times row_scale[r] (or 1).
 void pack_panels(std::int64_t rows, std::int64_t width, ConstRows x, const float* row_scale,
-                 float* panels);
+                 float* panels, std::int64_t panel_rows);
 
-// G [left_width, right_width] = or += L^T R over the rows of a tile; both packed for exactly these
-// rows.
+// G [left_width, right_width] = or += L^T R over rows; R as pack_panels leaves it.
 struct TileOuter {
   std::int64_t rows = 0, left_width = 0, right_width = 0;
   ConstRows left;
-  const float* panels = nullptr;  // pack_panels
-  Rows g;
+  const float* panels = nullptr;
+  std::int64_t panel_rows = 0;
+  Rows g = {};
   bool add = true;
 };
 // A stride of at least `width` whose rows fall into different sets of the caches.

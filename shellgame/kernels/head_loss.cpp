@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "shellgame/kernels/gemm_tiles.h"
@@ -18,6 +19,10 @@ constexpr std::int64_t kSmallHead = 1 << 18;  // floats of a head that stays in 
 constexpr std::int64_t kLogits = 1 << 26;     // floats of logits kept at a time for a large head
 constexpr std::int64_t kGroup = 512;          // columns of a large head that are packed at a time
 constexpr std::int64_t kItems = 16;           // parts of a large head with a dx of their own
+
+struct RowSum {
+  float largest = 0, sum = 0;  // of exp(logit - largest)
+};
 
 class Sweep {
  public:
@@ -87,11 +92,10 @@ class Sweep {
     }
   }
 
-  void keep_loss(std::int64_t i, const RowMax& max, float logit) {
-    const auto at = static_cast<std::size_t>(i);
-    losses_[at] = static_cast<double>(max.largest) - static_cast<double>(logit) +
-                  std::log(static_cast<double>(max.sum));
-    right_[at] = max.place == target(i);
+  void keep_loss(std::int64_t i, float largest, float sum, float logit) {
+    losses_[static_cast<std::size_t>(i)] = static_cast<double>(largest) -
+                                           static_cast<double>(logit) +
+                                           std::log(static_cast<double>(sum));
   }
 
   // g: the gradient of the normalised rows.
@@ -108,6 +112,25 @@ class Sweep {
     }
   }
 
+  // Logits of counted row i -> their gradients. The row has room for whole panels.
+  void small_row(std::int64_t i, float* row) {
+    const std::int64_t padded = panels_of(in_.vocabulary) * kPanel;
+    std::fill(row + in_.vocabulary, row + padded, -std::numeric_limits<float>::infinity());
+    const float largest = row_max(padded, row), logit = row[target(i)];
+    right_[static_cast<std::size_t>(i)] = is_first(row, 0, target(i), logit, largest);
+    const float sum = exp_row(padded, largest, row);
+    keep_loss(i, largest, sum, logit);
+    if (!wants_gradients_) return;
+    scale_row(padded, static_cast<float>(factor_) / sum, row);
+    row[target(i)] -= static_cast<float>(factor_);
+  }
+
+  // Whether row[at], which is `logit`, is the first of the largest values in [begin, at].
+  static bool is_first(const float* row, std::int64_t begin, std::int64_t at, float logit,
+                       float largest) {
+    return logit == largest && std::find(row + begin, row + at, largest) == row + at;
+  }
+
   // All logits of a tile of rows are in the cache at once.
   void small(float* d_head) {
     const std::int64_t width = in_.width, vocabulary = in_.vocabulary;
@@ -115,29 +138,20 @@ class Sweep {
     const PackedMatrix forward = PackedMatrix::transposed({&head, 1}, width, in_.norm_weight);
     const PackedMatrix back = PackedMatrix::plain({&head, 1}, width, in_.norm_weight);
     const std::int64_t x_stride = good_stride(width), p_stride = good_stride(vocabulary);
-    const std::int64_t panels = panels_of(width) * kPanel * kTileRows;
     const OuterSum outer = {vocabulary, width, wants_gradients_ ? d_head : nullptr};
-    sum_outer_products(count_, panels + kTileRows * (x_stride + p_stride), {&outer, 1},
+    sum_outer_products(count_, {&width, 1}, kTileRows * (x_stride + p_stride), {&outer, 1},
                        [&](const OuterTile& tile) {
                          const std::int64_t first = tile.first, rows = tile.rows;
-                         float* const space = tile.space;
-                         const Rows x = {space + panels, x_stride};
-                         const Rows p = {space + panels + kTileRows * x_stride, p_stride};
+                         const Rows x = {tile.space, x_stride};
+                         const Rows p = {tile.space + kTileRows * x_stride, p_stride};
                          gather(first, rows, x);
                          gemm_tile(tile_product(rows, x, forward, p));
-                         for (std::int64_t i = 0; i < rows; ++i) {
-                           const RowMax max = row_max_sum(vocabulary, p.row(i));
-                           keep_loss(first + i, max, p.row(i)[target(first + i)]);
-                           if (!wants_gradients_) continue;
-                           softmax_row(vocabulary, max.largest,
-                                       static_cast<float>(factor_) / max.sum, p.row(i));
-                           p.row(i)[target(first + i)] -= static_cast<float>(factor_);
-                         }
+                         for (std::int64_t i = 0; i < rows; ++i) small_row(first + i, p.row(i));
                          if (!wants_gradients_) return;
-                         pack_panels(rows, width, x, nullptr, space);
+                         pack_panels(rows, width, x, nullptr, tile.panels[0], tile.panel_rows);
                          gemm_tile(tile_product(rows, p, back, x));
                          scatter_dx(first, rows, x);
-                         tile.add(0, p, space);
+                         tile.add(0, p, 0);
                        });
   }
 
@@ -156,58 +170,60 @@ class Sweep {
       for_row_tiles(rows, [&](std::int64_t begin, std::int64_t tile_rows, std::int64_t) {
         gather(first + begin, tile_rows, n.from(begin));
       });
-      const std::vector<RowMax> max = large_logits(first, rows, n, p);
+      const std::vector<RowSum> max = large_logits(first, rows, n, p);
       if (wants_gradients_) large_gradients(first, rows, n, p, max, d_head);
     }
   }
 
-  std::vector<RowMax> large_logits(std::int64_t first, std::int64_t rows, ConstRows n, Rows p) {
+  std::vector<RowSum> large_logits(std::int64_t first, std::int64_t rows, ConstRows n, Rows p) {
     const std::int64_t groups = (in_.vocabulary + kGroup - 1) / kGroup;
-    std::vector<RowMax> parts(static_cast<std::size_t>(groups * rows));
-    parallel_for(static_cast<std::size_t>(groups), [&](std::size_t group) {
-      const std::int64_t column = static_cast<std::int64_t>(group) * kGroup;
+    std::vector<RowSum> parts(static_cast<std::size_t>(groups * rows));
+    const auto part = [&](std::int64_t group, std::int64_t i) -> RowSum& {
+      return parts[static_cast<std::size_t>(group * rows + i)];
+    };
+    parallel_for(static_cast<std::size_t>(groups), [&](std::size_t which) {
+      const auto group = static_cast<std::int64_t>(which);
+      const std::int64_t column = group * kGroup;
       const Weight head = group_of(column);
       const PackedMatrix packed = PackedMatrix::transposed({&head, 1}, in_.width, in_.norm_weight);
       for (std::int64_t begin = 0; begin < rows; begin += kTileRows) {
         const std::int64_t tile_rows = std::min(kTileRows, rows - begin);
         gemm_tile(tile_product(tile_rows, n.from(begin), packed, p.from(begin, column)));
         for (std::int64_t i = begin; i < begin + tile_rows; ++i) {
-          RowMax max = row_max_sum(head.out, p.row(i) + column);
-          max.place += column;
-          parts[group * static_cast<std::size_t>(rows) + static_cast<std::size_t>(i)] = max;
+          const float largest = row_max(head.out, p.row(i) + column);
+          part(group, i) = {largest, exp_sum(head.out, largest, p.row(i) + column)};
         }
       }
     });
-    std::vector<RowMax> whole(parts.begin(), parts.begin() + rows);
+    std::vector<RowSum> whole(static_cast<std::size_t>(rows));
     for (std::int64_t i = 0; i < rows; ++i) {
-      RowMax& max = whole[static_cast<std::size_t>(i)];
+      float largest = part(0, i).largest;
+      for (std::int64_t group = 1; group < groups; ++group)
+        largest = std::max(largest, part(group, i).largest);
       double sum = 0;
-      for (std::int64_t group = 1; group < groups; ++group) {
-        const RowMax& part = parts[static_cast<std::size_t>(group * rows + i)];
-        if (part.largest > max.largest) {
-          max.largest = part.largest;
-          max.place = part.place;
-        }
-      }
-      for (std::int64_t group = 0; group < groups; ++group) {
-        const RowMax& part = parts[static_cast<std::size_t>(group * rows + i)];
-        sum += static_cast<double>(part.sum) *
-               std::exp(static_cast<double>(part.largest) - static_cast<double>(max.largest));
-      }
-      max.sum = static_cast<float>(sum);
-      keep_loss(first + i, max, p.row(i)[target(first + i)]);
+      for (std::int64_t group = 0; group < groups; ++group)
+        sum += static_cast<double>(part(group, i).sum) *
+               std::exp(static_cast<double>(part(group, i).largest) - static_cast<double>(largest));
+      const std::int64_t at = target(first + i), group_at = at / kGroup;
+      bool right = is_first(p.row(i), group_at * kGroup, at, p.row(i)[at], largest);
+      for (std::int64_t group = 0; right && group < group_at; ++group)
+        right = part(group, i).largest < largest;
+      right_[static_cast<std::size_t>(first + i)] = right;
+      whole[static_cast<std::size_t>(i)] = {largest, static_cast<float>(sum)};
+      keep_loss(first + i, largest, static_cast<float>(sum), p.row(i)[at]);
     }
     return whole;
   }
 
   void large_gradients(std::int64_t first, std::int64_t rows, ConstRows n, Rows p,
-                       const std::vector<RowMax>& max, float* d_head) {
+                       const std::vector<RowSum>& max, float* d_head) {
     const std::int64_t width = in_.width, stride = panels_of(width) * kPanel;
     const std::int64_t groups = (in_.vocabulary + kGroup - 1) / kGroup;
     const std::int64_t items = std::min(groups, kItems);
     Scratch panels(rows * stride), parts(items * rows * stride);
     for_row_tiles(rows, [&](std::int64_t begin, std::int64_t tile_rows, std::int64_t) {
-      pack_panels(tile_rows, width, n.from(begin), nullptr, panels.data() + begin * stride);
+      pack_panels(tile_rows, width, n.from(begin), nullptr, panels.data() + begin * stride,
+                  tile_rows);
     });
     parallel_for(static_cast<std::size_t>(items), [&](std::size_t which) {
       const auto item = static_cast<std::int64_t>(which);
@@ -221,7 +237,7 @@ class Sweep {
           const std::int64_t tile_rows = std::min(kTileRows, rows - begin);
           const Rows tile = p.from(begin, column);
           for (std::int64_t i = 0; i < tile_rows; ++i) {
-            const RowMax& whole = max[static_cast<std::size_t>(begin + i)];
+            const RowSum& whole = max[static_cast<std::size_t>(begin + i)];
             softmax_row(head.out, whole.largest, static_cast<float>(factor_) / whole.sum,
                         tile.row(i));
             const std::int64_t at = target(first + begin + i) - column;
@@ -235,6 +251,7 @@ class Sweep {
                         width,
                         tile,
                         panels.data() + begin * stride,
+                        tile_rows,
                         {d_head + column * width, width},
                         first > 0 || begin > 0});
         }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <vector>
 
 #include "shellgame/kernels/head_norm.h"
 #include "shellgame/kernels/short_conv_reference.h"

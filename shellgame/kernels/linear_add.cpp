@@ -27,8 +27,7 @@ void linear_add_backward(std::int64_t rows, std::int64_t in, std::int64_t width,
   const LeftColumns columns(width, dy.stride);
   std::vector<OuterSum> sums;
   columns.add_sums(in, d_weight, sums);
-  const std::int64_t panels = panels_of(in) * kPanel * kTileRows;
-  sum_outer_products(rows, panels + columns.space_size(), sums, [&](const OuterTile& tile) {
+  sum_outer_products(rows, {&in, 1}, columns.space_size(), sums, [&](const OuterTile& tile) {
     const std::int64_t first = tile.first, done = first + tile.rows;
     if (d_o.data != nullptr) {
       TileProduct product = tile_product(tile.rows, dy.from(first), packed, d_o.from(first));
@@ -37,8 +36,8 @@ void linear_add_backward(std::int64_t rows, std::int64_t in, std::int64_t width,
       gemm_tile(product);
     }
     if (d_weight == nullptr) return;
-    pack_panels(tile.rows, in, o.from(first), nullptr, tile.space);
-    columns.add(tile, dy.from(first), tile.space, tile.space + panels);
+    pack_panels(tile.rows, in, o.from(first), nullptr, tile.panels[0], tile.panel_rows);
+    columns.add(tile, dy.from(first), tile.space);
   });
 }
 

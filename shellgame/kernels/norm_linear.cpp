@@ -39,23 +39,26 @@ void norm_linear_backward(std::int64_t rows, std::int64_t width, ConstRows x,
   const LeftColumns columns(out, dy.stride);
   std::vector<OuterSum> sums;
   columns.add_sums(width, wanted ? sum.data() : nullptr, sums);
-  const std::int64_t panels = panels_of(width) * kPanel * kTileRows;
-  // The tile's space: panels of x, the gradient at the norm, copies of dy's columns.
-  sum_outer_products(rows, 2 * panels + columns.space_size(), sums, [&](const OuterTile& tile) {
-    const std::int64_t first = tile.first, done = first + tile.rows;
-    const Rows g = {tile.space + panels, panels_of(width) * kPanel};
-    TileProduct product = tile_product(tile.rows, dy.from(first), packed, g);
-    product.ahead[0] = rows_ahead(dy, done, tile.next);
-    product.ahead[1] = rows_ahead(x, done, tile.next);
-    product.ahead[2] = rows_ahead(d_residual, done, tile.next);
-    gemm_tile(product);
-    if (wanted) {
-      pack_panels(tile.rows, width, x.from(first), rstd + first, tile.space);
-      columns.add(tile, dy.from(first), tile.space, tile.space + 2 * panels);
-    }
-    norm_backward_tile(tile.rows, width, x.from(first), rstd + first, g,
-                       d_residual.data ? d_residual.from(first) : d_residual, dx.from(first));
-  });
+  const std::int64_t g_stride = panels_of(width) * kPanel;
+  // The tile's space: the gradient at the norm, a copy of dy's columns.
+  sum_outer_products(rows, {&width, 1}, kTileRows * g_stride + columns.space_size(), sums,
+                     [&](const OuterTile& tile) {
+                       const std::int64_t first = tile.first, done = first + tile.rows;
+                       const Rows g = {tile.space, g_stride};
+                       TileProduct product = tile_product(tile.rows, dy.from(first), packed, g);
+                       product.ahead[0] = rows_ahead(dy, done, tile.next);
+                       product.ahead[1] = rows_ahead(x, done, tile.next);
+                       product.ahead[2] = rows_ahead(d_residual, done, tile.next);
+                       gemm_tile(product);
+                       if (wanted) {
+                         pack_panels(tile.rows, width, x.from(first), rstd + first, tile.panels[0],
+                                     tile.panel_rows);
+                         columns.add(tile, dy.from(first), tile.space + kTileRows * g_stride);
+                       }
+                       norm_backward_tile(tile.rows, width, x.from(first), rstd + first, g,
+                                          d_residual.data ? d_residual.from(first) : d_residual,
+                                          dx.from(first));
+                     });
   if (wanted)
     split_norm_gradient(weights, width, norm_weight, sum.data(), d_norm_weight, d_weights);
 }

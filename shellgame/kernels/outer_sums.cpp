@@ -13,15 +13,39 @@ namespace {
 
 constexpr std::int64_t kMostChunks = 16;
 // Sums beyond this (in floats) are not kept once for each chunk: they would leave the caches.
-constexpr std::int64_t kLargeSums = 1 << 18;
-constexpr std::int64_t kBlockTiles = 16;  // tiles between two additions to large sums
-constexpr std::int64_t kLeftRange = 128, kRightRange = 256;
+constexpr std::int64_t kLargeSums = 1 << 17;
+// Rows whose panels lie together: longer sums in registers, fewer visits to G.
+constexpr std::int64_t kGroupTiles = 2, kGroupRows = kGroupTiles * kTileRows;
+constexpr std::int64_t kBlockTiles = 4 * kGroupTiles;  // between two additions to large sums
+constexpr std::int64_t kLeftRange = 192, kRightRange = 512;
 
 std::int64_t tiles_of(std::int64_t rows) { return (rows + kTileRows - 1) / kTileRows; }
 
+std::int64_t panels_size(std::span<const std::int64_t> widths, std::int64_t panel_rows) {
+  std::int64_t size = 0;
+  for (const std::int64_t width : widths) size += panels_of(width) * kPanel * panel_rows;
+  return size;
+}
+
+std::vector<float*> panel_places(std::span<const std::int64_t> widths, float* at,
+                                 std::int64_t panel_rows) {
+  std::vector<float*> places;
+  for (const std::int64_t width : widths) {
+    places.push_back(at);
+    at += panels_of(width) * kPanel * panel_rows;
+  }
+  return places;
+}
+
+void copy_rows(std::int64_t rows, std::int64_t width, ConstRows from, Rows to) {
+  const auto bytes = static_cast<std::size_t>(width) * sizeof(float);
+  for (std::int64_t r = 0; r < rows; ++r) std::memcpy(to.row(r), from.row(r), bytes);
+}
+
 // Each chunk of rows has sums of its own, which are added in the order of chunks.
-void by_chunks(std::int64_t rows, std::int64_t space_size, std::span<const OuterSum> sums,
-               std::int64_t total, const TileWork& work) {
+void by_chunks(std::int64_t rows, std::span<const std::int64_t> right_widths,
+               std::int64_t space_size, std::span<const OuterSum> sums, std::int64_t total,
+               const TileWork& work) {
   const std::int64_t tiles = tiles_of(rows), chunks = std::min(tiles, kMostChunks);
   std::vector<std::int64_t> places;  // of each sum in a chunk's part
   std::int64_t place = 0;
@@ -33,17 +57,20 @@ void by_chunks(std::int64_t rows, std::int64_t space_size, std::span<const Outer
   parallel_for(static_cast<std::size_t>(chunks), [&](std::size_t chunk) {
     const auto c = static_cast<std::int64_t>(chunk);
     const std::int64_t begin = c * tiles / chunks, end = (c + 1) * tiles / chunks;
-    Scratch space(space_size);
+    Scratch space(space_size), panels(panels_size(right_widths, kTileRows));
     OuterTile tile;
     tile.space = space.data();
-    tile.add = [&](std::size_t j, ConstRows left, const float* panels) {
+    tile.panels = panel_places(right_widths, panels.data(), kTileRows);
+    tile.panel_rows = kTileRows;
+    tile.add = [&](std::size_t j, ConstRows left, std::size_t right) {
       if (sums[j].sum == nullptr) return;
       float* part = parts.data() + c * total + places[j];
       gemm_tn_tile({tile.rows,
                     sums[j].left,
                     sums[j].right,
                     left,
-                    panels,
+                    tile.panels[right],
+                    kTileRows,
                     {part, sums[j].right},
                     tile.first > begin * kTileRows});
     };
@@ -67,11 +94,12 @@ void by_chunks(std::int64_t rows, std::int64_t space_size, std::span<const Outer
 }
 
 // Blocks of tiles: first all tiles' work, then each thread adds the block to its part of the sums.
-void by_parts_of_sums(std::int64_t rows, std::int64_t space_size, std::span<const OuterSum> sums,
+void by_parts_of_sums(std::int64_t rows, std::span<const std::int64_t> right_widths,
+                      std::int64_t space_size, std::span<const OuterSum> sums,
                       const TileWork& work) {
   struct Operands {
     ConstRows left;
-    const float* panels = nullptr;
+    std::size_t right = 0;
   };
   struct Part {
     std::size_t sum;
@@ -88,17 +116,24 @@ void by_parts_of_sums(std::int64_t rows, std::int64_t space_size, std::span<cons
   const std::int64_t tiles = tiles_of(rows);
   space_size = (space_size + 15) / 16 * 16;
   Scratch spaces(std::min(tiles, kBlockTiles) * space_size);
+  const std::int64_t group_size = panels_size(right_widths, kGroupRows);
+  Scratch panels(kBlockTiles / kGroupTiles * group_size);
   std::vector<Operands> operands(static_cast<std::size_t>(kBlockTiles) * sums.size());
   for (std::int64_t begin = 0; begin < tiles; begin += kBlockTiles) {
     const std::int64_t end = std::min(tiles, begin + kBlockTiles);
-    parallel_for(static_cast<std::size_t>(end - begin), [&](std::size_t t) {
+    parallel_for(static_cast<std::size_t>(end - begin), [&](std::size_t item) {
+      const auto t = static_cast<std::int64_t>(item);
       OuterTile tile;
-      tile.first = (begin + static_cast<std::int64_t>(t)) * kTileRows;
+      tile.first = (begin + t) * kTileRows;
       tile.rows = std::min(kTileRows, rows - tile.first);
-      tile.space = spaces.data() + static_cast<std::int64_t>(t) * space_size;
+      tile.space = spaces.data() + t * space_size;
       tile.keep = true;
-      tile.add = [&](std::size_t j, ConstRows left, const float* panels) {
-        operands[t * sums.size() + j] = {left, panels};
+      tile.panels =
+          panel_places(right_widths, panels.data() + t / kGroupTiles * group_size, kGroupRows);
+      for (float*& place : tile.panels) place += t % kGroupTiles * kTileRows * kPanel;
+      tile.panel_rows = kGroupRows;
+      tile.add = [&](std::size_t j, ConstRows left, std::size_t right) {
+        operands[item * sums.size() + j] = {left, right};
       };
       work(tile);
     });
@@ -106,13 +141,34 @@ void by_parts_of_sums(std::int64_t rows, std::int64_t space_size, std::span<cons
       const Part& part = parts[p];
       const OuterSum& sum = sums[part.sum];
       const Rows g = Rows{sum.sum, sum.right}.from(part.left, part.right);
-      for (std::int64_t tile = begin; tile < end; ++tile) {
-        const std::int64_t count = std::min(kTileRows, rows - tile * kTileRows);
-        const Operands& here =
-            operands[static_cast<std::size_t>(tile - begin) * sums.size() + part.sum];
-        gemm_tn_tile({count, std::min(kLeftRange, sum.left - part.left),
-                      std::min(kRightRange, sum.right - part.right), here.left.from(0, part.left),
-                      here.panels + part.right * count, g, tile > 0});
+      const std::int64_t left_width = std::min(kLeftRange, sum.left - part.left);
+      // Operands come from afar: rows of L are copied beside each other once for all panels of R.
+      Scratch near(kGroupRows * good_stride(kLeftRange));
+      const Rows left = {near.data(), good_stride(kLeftRange)};
+      for (std::int64_t group = begin; group < end; group += kGroupTiles) {
+        std::int64_t count = 0;
+        std::size_t right = 0;
+        for (std::int64_t t = group; t < std::min(end, group + kGroupTiles); ++t) {
+          const std::int64_t tile_rows = std::min(kTileRows, rows - t * kTileRows);
+          const Operands& here =
+              operands[static_cast<std::size_t>(t - begin) * sums.size() + part.sum];
+          copy_rows(tile_rows, left_width, here.left.from(0, part.left), left.from(count));
+          count += tile_rows;
+          right = here.right;
+        }
+        TileOuter outer;
+        outer.rows = count;
+        outer.left_width = left_width;
+        outer.right_width = std::min(kRightRange, sum.right - part.right);
+        outer.left = left;
+        outer.panels =
+            panel_places(right_widths, panels.data() + (group - begin) / kGroupTiles * group_size,
+                         kGroupRows)[right] +
+            part.right * kGroupRows;
+        outer.panel_rows = kGroupRows;
+        outer.g = g;
+        outer.add = group > 0;
+        gemm_tn_tile(outer);
       }
     });
   }
@@ -120,7 +176,8 @@ void by_parts_of_sums(std::int64_t rows, std::int64_t space_size, std::span<cons
 
 }  // namespace
 
-void sum_outer_products(std::int64_t rows, std::int64_t space_size, std::span<const OuterSum> sums,
+void sum_outer_products(std::int64_t rows, std::span<const std::int64_t> right_widths,
+                        std::int64_t space_size, std::span<const OuterSum> sums,
                         const TileWork& work) {
   std::int64_t total = 0;
   for (const OuterSum& sum : sums) {
@@ -130,9 +187,9 @@ void sum_outer_products(std::int64_t rows, std::int64_t space_size, std::span<co
   }
   if (rows == 0) return;
   if (total > kLargeSums) {
-    by_parts_of_sums(rows, space_size, sums, work);
+    by_parts_of_sums(rows, right_widths, space_size, sums, work);
   } else {
-    by_chunks(rows, space_size, sums, total, work);
+    by_chunks(rows, right_widths, space_size, sums, total, work);
   }
 }
 
@@ -148,23 +205,18 @@ void LeftColumns::add_sums(std::int64_t right, float* sum, std::vector<OuterSum>
   }
 }
 
-std::int64_t LeftColumns::space_size() const {
-  return copy_ ? (width_ + block_ - 1) / block_ * kTileRows * good_stride(block_) : 0;
-}
+std::int64_t LeftColumns::space_size() const { return copy_ ? kTileRows * good_stride(block_) : 0; }
 
-void LeftColumns::add(const OuterTile& tile, ConstRows x, const float* panels, float* space) const {
-  const std::int64_t stride = good_stride(block_);
+void LeftColumns::add(const OuterTile& tile, ConstRows x, float* space) const {
   for (std::int64_t column = 0; column < width_; column += block_) {
     const std::int64_t b = column / block_;
     ConstRows left = x.from(0, column);
-    if (copy_) {
-      const Rows copy = {tile.block(space, b, kTileRows * stride), stride};
-      const auto bytes =
-          static_cast<std::size_t>(std::min(block_, width_ - column)) * sizeof(float);
-      for (std::int64_t r = 0; r < tile.rows; ++r) std::memcpy(copy.row(r), left.row(r), bytes);
+    if (copy_ && !tile.keep) {
+      const Rows copy = {space, good_stride(block_)};
+      copy_rows(tile.rows, std::min(block_, width_ - column), left, copy);
       left = copy;
     }
-    tile.add(static_cast<std::size_t>(b), left, panels);
+    tile.add(static_cast<std::size_t>(b), left, 0);
   }
 }
 

@@ -22,11 +22,13 @@ struct OuterSum {
 
 struct OuterTile {
   std::int64_t first = 0, rows = 0;
-  std::int64_t next = 0;   // rows that this thread will work on after these
-  float* space = nullptr;  // of this tile alone
-  bool keep = false;       // operands must stay until the tile's work is done
-  // Adds L^T R to sum j: L's rows and R's panels (pack_panels), in the tile's space or outside.
-  std::function<void(std::size_t j, ConstRows left, const float* panels)> add;
+  std::int64_t next = 0;        // rows that this thread will work on after these
+  float* space = nullptr;       // of this tile alone
+  bool keep = false;            // operands must stay until the work on all tiles is done
+  std::vector<float*> panels;   // where each right operand goes, by
+  std::int64_t panel_rows = 0;  // pack_panels(rows, ..., panels[i], panel_rows)
+  // Adds L^T R to sum j: L's rows, in the tile's space or outside, and which of the panels is R.
+  std::function<void(std::size_t j, ConstRows left, std::size_t right)> add;
 
   // Space for operands of block b of several: the same for all unless they must stay.
   float* block(float* from, std::int64_t b, std::int64_t size) const {
@@ -35,8 +37,9 @@ struct OuterTile {
 };
 using TileWork = std::function<void(const OuterTile& tile)>;
 
-// `space_size` is for tiles that keep their operands.
-void sum_outer_products(std::int64_t rows, std::int64_t space_size, std::span<const OuterSum> sums,
+// `right_widths` of all right operands; `space_size` is for tiles that keep their operands.
+void sum_outer_products(std::int64_t rows, std::span<const std::int64_t> right_widths,
+                        std::int64_t space_size, std::span<const OuterSum> sums,
                         const TileWork& work);
 
 // A left operand [rows, width] that the caller has: in blocks of columns, and copied where its
@@ -47,7 +50,8 @@ class LeftColumns {
   // The sums of L^T R [width, right]; `sum` may be null.
   void add_sums(std::int64_t right, float* sum, std::vector<OuterSum>& sums) const;
   std::int64_t space_size() const;
-  void add(const OuterTile& tile, ConstRows x, const float* panels, float* space) const;
+  // By right operand 0.
+  void add(const OuterTile& tile, ConstRows x, float* space) const;
 
  private:
   std::int64_t width_, block_;

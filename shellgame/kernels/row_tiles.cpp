@@ -136,27 +136,50 @@ void add_products_tile(std::int64_t rows, std::int64_t width, ConstRows a, Const
   }
 }
 
-RowMax row_max_sum(std::int64_t width, const float* row) {
+float row_max(std::int64_t width, const float* row) {
   const D d;
-  RowMax result;
   V largest = hn::Set(d, row[0]);
   std::int64_t i = 0;
   for (; i + kLanes <= width; i += kLanes) largest = hn::Max(largest, hn::LoadU(d, row + i));
-  result.largest = hn::GetLane(hn::MaxOfLanes(d, largest));
-  for (std::int64_t j = i; j < width; ++j) result.largest = std::max(result.largest, row[j]);
-  // A NaN compares with nothing: the place is then the end, which no target equals.
-  result.place = std::find(row, row + width, result.largest) - row;
-  const V shift = hn::Set(d, result.largest);
+  float result = hn::GetLane(hn::MaxOfLanes(d, largest));
+  for (; i < width; ++i) result = std::max(result, row[i]);
+  return result;
+}
+
+// Lanes beyond the width get e^-inf.
+template <bool kStore>
+HWY_INLINE float exponentials(std::int64_t width, float shift, const float* row, float* to) {
+  const D d;
+  const V minus = hn::Set(d, shift);
   V sum = hn::Zero(d);
-  for (i = 0; i + kLanes <= width; i += kLanes)
-    sum = hn::Add(sum, fast::exp(d, hn::Sub(hn::LoadU(d, row + i), shift)));
+  std::int64_t i = 0;
+  for (; i + kLanes <= width; i += kLanes) {
+    const V e = fast::exp(d, hn::Sub(hn::LoadU(d, row + i), minus));
+    sum = hn::Add(sum, e);
+    if (kStore) hn::StoreU(e, d, to + i);
+  }
   if (i < width) {
     HWY_ALIGN float lanes[kLanes];
-    hn::Store(fast::exp(d, hn::Sub(load_some(row + i, width - i), shift)), d, lanes);
-    sum = hn::Add(sum, load_some(lanes, width - i));
+    hn::Store(hn::Set(d, -1e30F), d, lanes);
+    for (std::int64_t j = i; j < width; ++j) lanes[j - i] = row[j] - shift;
+    const V e = fast::exp(d, hn::Load(d, lanes));
+    sum = hn::Add(sum, e);
+    if (kStore) store_some(e, to + i, width - i);
   }
-  result.sum = hn::GetLane(hn::SumOfLanes(d, sum));
-  return result;
+  return hn::GetLane(hn::SumOfLanes(d, sum));
+}
+
+float exp_sum(std::int64_t width, float shift, const float* row) {
+  return exponentials<false>(width, shift, row, nullptr);
+}
+
+float exp_row(std::int64_t width, float shift, float* row) {
+  return exponentials<true>(width, shift, row, row);
+}
+
+void scale_row(std::int64_t width, float factor, float* row) {
+  const V by = hn::Set(D(), factor);
+  for_vectors(width, [&](auto load, auto store) HWY_ATTR { store(hn::Mul(by, load(row)), row); });
 }
 
 void softmax_row(std::int64_t width, float shift, float factor, float* row) {
@@ -208,7 +231,10 @@ HWY_EXPORT(norm_backward_tile);
 HWY_EXPORT(swiglu_tile);
 HWY_EXPORT(swiglu_backward_tile);
 HWY_EXPORT(add_products_tile);
-HWY_EXPORT(row_max_sum);
+HWY_EXPORT(row_max);
+HWY_EXPORT(exp_sum);
+HWY_EXPORT(exp_row);
+HWY_EXPORT(scale_row);
 HWY_EXPORT(softmax_row);
 HWY_EXPORT(rotate_row);
 HWY_EXPORT(sum_rows);
@@ -236,8 +262,17 @@ void add_products_tile(std::int64_t rows, std::int64_t width, ConstRows a, Const
                        const float* scale, float* sum) {
   HWY_DYNAMIC_DISPATCH(add_products_tile)(rows, width, a, b, scale, sum);
 }
-RowMax row_max_sum(std::int64_t width, const float* row) {
-  return HWY_DYNAMIC_DISPATCH(row_max_sum)(width, row);
+float row_max(std::int64_t width, const float* row) {
+  return HWY_DYNAMIC_DISPATCH(row_max)(width, row);
+}
+float exp_sum(std::int64_t width, float shift, const float* row) {
+  return HWY_DYNAMIC_DISPATCH(exp_sum)(width, shift, row);
+}
+float exp_row(std::int64_t width, float shift, float* row) {
+  return HWY_DYNAMIC_DISPATCH(exp_row)(width, shift, row);
+}
+void scale_row(std::int64_t width, float factor, float* row) {
+  HWY_DYNAMIC_DISPATCH(scale_row)(width, factor, row);
 }
 void softmax_row(std::int64_t width, float shift, float factor, float* row) {
   HWY_DYNAMIC_DISPATCH(softmax_row)(width, shift, factor, row);

@@ -29,12 +29,11 @@ void swiglu_backward_tile(std::int64_t rows, std::int64_t width, ConstRows gate,
 void add_products_tile(std::int64_t rows, std::int64_t width, ConstRows a, ConstRows b,
                        const float* scale, float* sum);
 
-// Largest value of a row, its first place, and the sum of exp(value - largest).
-struct RowMax {
-  float largest = 0, sum = 0;
-  std::int64_t place = 0;
-};
-RowMax row_max_sum(std::int64_t width, const float* row);
+float row_max(std::int64_t width, const float* row);
+// Sum of exp(row - shift); the second form leaves the exponentials in the row.
+float exp_sum(std::int64_t width, float shift, const float* row);
+float exp_row(std::int64_t width, float shift, float* row);
+void scale_row(std::int64_t width, float factor, float* row);
 // row = factor * exp(row - shift).
 void softmax_row(std::int64_t width, float shift, float factor, float* row);
 

@@ -1,6 +1,7 @@
 // The meaning of short_conv.h, for float, double or std::complex<double>.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <vector>

@@ -252,8 +252,8 @@ void weight_gradients(const SlstmShape& shape, std::int64_t head, std::int64_t g
   std::fill(bias, bias + z.e, 0.0F);
   Scratch panels(panels_of(z.e) * kPanel * kRows);
   const auto add = [&](std::int64_t rows, ConstRows left, ConstRows before) {
-    pack_panels(rows, z.e, before, nullptr, panels.data());
-    gemm_tn_tile({rows, z.e, z.e, left, panels.data(), g, true});
+    pack_panels(rows, z.e, before, nullptr, panels.data(), rows);
+    gemm_tn_tile({rows, z.e, z.e, left, panels.data(), rows, g, true});
   };
   for (std::int64_t b = 0; b < shape.batch; ++b) {
     const ConstRows d = {dx + b * shape.time * z.token + column, z.token};

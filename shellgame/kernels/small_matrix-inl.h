@@ -87,7 +87,6 @@ HWY_INLINE void multiply_columns(std::size_t j, std::size_t rows, std::size_t de
   std::size_t i = 0;
   b += j;
   c += j;
-  if (kShape == Shape::kLowerC) i = j / 4 * 4;
   // 16 = 6 + 6 + 4, 32 = 4 * 6 + 2 * 4: tiles of 6 rows fill the registers, 4 are still enough to
   // hide the latency.
   for (; i + 6 <= rows && (rows - i) % 4 != 0; i += 6)
@@ -101,12 +100,38 @@ HWY_INLINE void multiply_columns(std::size_t j, std::size_t rows, std::size_t de
   for (; i < rows; ++i) multiply_rows<kStore, kShape, 1, NR>(i, depth, a, b, b_row, c, c_row);
 }
 
+// Rows in blocks of 8 (or a last one of 4), each as far as its last diagonal element.
+template <Store kStore>
+HWY_INLINE void multiply_lower(std::size_t rows, std::size_t columns, std::size_t depth, MatrixA a,
+                               const float* b, std::size_t b_row, float* c, std::size_t c_row) {
+  const std::size_t lanes = hn::Lanes(FloatTag());
+  for (std::size_t i = 0; i < rows; i += 8) {
+    const std::size_t height = std::min<std::size_t>(8, rows - i);
+    const std::size_t end = std::min(columns, i + height);
+    const MatrixA block{a.data + i * a.row, a.row, a.column};
+    float* to = c + i * c_row;
+    std::size_t j = 0;
+    for (; j + lanes < end; j += 2 * lanes)
+      for (std::size_t r = 0; r < height; r += 4)
+        multiply_rows<kStore, Shape::kFull, 4, 2>(r, depth, block, b + j, b_row, to + j, c_row);
+    if (j >= end) continue;
+    if (height == 8)
+      multiply_rows<kStore, Shape::kFull, 8, 1>(0, depth, block, b + j, b_row, to + j, c_row);
+    else
+      multiply_rows<kStore, Shape::kFull, 4, 1>(0, depth, block, b + j, b_row, to + j, c_row);
+  }
+}
+
 // C[rows, columns] (=, -=, ...) A[rows, depth] B[depth, columns]; columns are whole vectors.
 template <Store kStore, Shape kShape = Shape::kFull>
 HWY_NOINLINE void multiply(std::size_t rows, std::size_t columns, std::size_t depth, MatrixA a,
                            const float* b, std::size_t b_row, float* c, std::size_t c_row) {
   const std::size_t lanes = hn::Lanes(FloatTag());
   std::size_t j = 0;
+  if constexpr (kShape == Shape::kLowerC) {
+    multiply_lower<kStore>(rows, columns, depth, a, b, b_row, c, c_row);
+    return;
+  }
   for (; j + 2 * lanes <= columns; j += 2 * lanes)
     multiply_columns<kStore, kShape, 2>(j, rows, depth, a, b, b_row, c, c_row);
   for (; j < columns; j += lanes)

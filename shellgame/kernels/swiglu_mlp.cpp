@@ -30,7 +30,7 @@ void transpose(std::int64_t rows, std::int64_t columns, const float* from, float
 
 }  // namespace
 
-bool swiglu_mlp_should_save(std::int64_t width, std::int64_t) { return width > 64; }
+bool swiglu_mlp_should_save(std::int64_t width, std::int64_t) { return width >= 64; }
 
 void swiglu_mlp(std::int64_t rows, std::int64_t width, std::int64_t hidden, ConstRows x,
                 const SwigluWeights& weights, float eps, Rows y, float* rstd, float* saved) {
@@ -90,19 +90,19 @@ void swiglu_mlp_backward(std::int64_t rows, std::int64_t width, std::int64_t hid
   const std::int64_t blocks = (hidden + kColumnBlock - 1) / kColumnBlock;
   const std::int64_t stride = good_stride(std::min(hidden, kColumnBlock));
   const std::int64_t block_size = kTileRows * stride;
-  const std::int64_t panels = panels_of(width) * kPanel * kTileRows;
-  // The tile's space: panels of x and of dy, the gradient at the norm, then (d gate, d up, a) of
-  // each block.
-  sum_outer_products(rows, 3 * (panels + blocks * block_size), sums, [&](const OuterTile& tile) {
+  const std::int64_t g_stride = panels_of(width) * kPanel;
+  const std::array<std::int64_t, 2> right_widths = {width, width};  // x, dy
+  // The tile's space: the gradient at the norm, then (d gate, d up, a) of each block.
+  const std::int64_t space_size = kTileRows * g_stride + 3 * blocks * block_size;
+  sum_outer_products(rows, right_widths, space_size, sums, [&](const OuterTile& tile) {
     const std::int64_t first = tile.first, count = tile.rows, done = first + count;
-    float* const space = tile.space;
-    const Rows g = {space + 2 * panels, panels_of(width) * kPanel};
-    pack_panels(count, width, x.from(first), rstd + first, space);
-    pack_panels(count, width, dy.from(first), nullptr, space + panels);
+    const Rows g = {tile.space, g_stride};
+    pack_panels(count, width, x.from(first), rstd + first, tile.panels[0], tile.panel_rows);
+    pack_panels(count, width, dy.from(first), nullptr, tile.panels[1], tile.panel_rows);
     for (std::int64_t column = 0; column < hidden; column += kColumnBlock) {
       const std::int64_t columns = std::min(kColumnBlock, hidden - column);
       const std::int64_t b = column / kColumnBlock;
-      float* const block = tile.block(space + 3 * panels, b, 3 * block_size);
+      float* const block = tile.block(tile.space + kTileRows * g_stride, b, 3 * block_size);
       const Rows d_gate = {block, stride}, d_up = {block + block_size, stride};
       const Rows a = {block + 2 * block_size, stride};
       ConstRows gate = d_gate, up = d_up;
@@ -131,9 +131,9 @@ void swiglu_mlp_backward(std::int64_t rows, std::int64_t width, std::int64_t hid
         gemm_tile(product);
       }
       const auto j = static_cast<std::size_t>(3 * b);
-      tile.add(j, d_gate, space);
-      tile.add(j + 1, d_up, space);
-      tile.add(j + 2, a, space + panels);
+      tile.add(j, d_gate, 0);
+      tile.add(j + 1, d_up, 0);
+      tile.add(j + 2, a, 1);
     }
     norm_backward_tile(count, width, x.from(first), rstd + first, g, dy.from(first),
                        dx.from(first));

@@ -1,5 +1,7 @@
 #include "shellgame/kernels/targets.h"
 
+#include "shellgame/kernels/simd.h"  // before Highway
+
 #include <fmt/ranges.h>
 #include <hwy/highway.h>
 #include <hwy/targets.h>

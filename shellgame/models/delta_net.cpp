@@ -121,7 +121,7 @@ class DeltaNet : public Mixer {
   at::Tensor prepared(const at::Tensor& x) const {
     at::Tensor y = split_heads(x, heads_);
     if (activation_ != "silu") y = activate(activation_, y);
-    return norm_ == "l2" ? l2_norm(y) : y / y.sum(-1, true);
+    return norm_ == "l2" ? l2_norm(y) : y / y.abs().sum(-1, true).clamp_min(1e-6);
   }
 
   std::int64_t heads_, key_width_, value_width_, conv_width_;

@@ -6,6 +6,7 @@
 
 #include "shellgame/models/delta_parts.h"
 #include "shellgame/models/mixers.h"
+#include "shellgame/ops/activation.h"
 #include "shellgame/ops/norm.h"
 
 namespace shellgame {
@@ -20,6 +21,7 @@ class Mamba2 : public Mixer {
         heads_(options.size_or("num_heads", inner_ / head_width_)),
         groups_(options.size("n_groups")),
         state_width_(options.size("state_size")),
+        activation_(options.word("hidden_act")),
         norm_first_(options.flag("norm_before_gate")),
         eps_(place.norm_eps) {
     if (heads_ * head_width_ != inner_ || heads_ % groups_ != 0) {
@@ -64,7 +66,7 @@ class Mamba2 : public Mixer {
     const std::int64_t keys = groups_ * state_width_;
     const std::vector<at::Tensor> parts =
         all.split_with_sizes({inner_, inner_ + 2 * keys, heads_}, -1);
-    const at::Tensor mixed = convolved(parts[1], conv_, "silu", "conv", state, conv_bias_);
+    const at::Tensor mixed = convolved(parts[1], conv_, activation_, "conv", state, conv_bias_);
     const std::vector<at::Tensor> xbc = mixed.split_with_sizes({inner_, keys, keys}, -1);
     const at::Tensor x = pass.tap("v", split_heads(xbc[0], heads_));
     const at::Tensor k = pass.tap("k", split_heads(xbc[1], groups_));
@@ -94,13 +96,17 @@ class Mamba2 : public Mixer {
  private:
   static at::Tensor make_rate(const Options& options, const Weights& weights);
 
+  // The norm is taken over each group of channels; its gate is always SiLU.
   at::Tensor gated(const at::Tensor& y, const at::Tensor& gate) const {
-    if (!norm_.defined()) return y * at::silu(gate);
-    if (norm_first_) return rms_norm(y, norm_, eps_) * at::silu(gate);
-    return rms_norm(y * at::silu(gate), norm_, eps_);
+    if (!norm_.defined()) return y * activate(activation_, gate);
+    const auto normed = [this](const at::Tensor& x) {
+      return rms_norm(split_heads(x, groups_), {}, eps_).flatten(2) * norm_;
+    };
+    return norm_first_ ? normed(y) * at::silu(gate) : normed(y * at::silu(gate));
   }
 
   std::int64_t inner_, head_width_, heads_, groups_, state_width_;
+  std::string activation_;
   bool norm_first_;
   double eps_, least_step_ = 0, most_step_ = 0;
   at::Tensor in_, in_bias_, conv_, conv_bias_, step_bias_, rate_, skip_, norm_, o_, o_bias_;
@@ -131,6 +137,7 @@ MixerEntry mamba2_mixer() {
                        {"expand", 2},
                        {"conv_kernel", 4},
                        {"n_groups", 1},
+                       {"hidden_act", "silu"},
                        {"use_bias", false},
                        {"use_conv_bias", true},
                        {"A_init_range", Json::array({1, 16})},

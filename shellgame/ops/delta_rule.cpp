@@ -105,6 +105,7 @@ Recurrence delta_rule_chunked(const DeltaInputs& in, std::int64_t chunk) {
 }
 
 Recurrence low_rank_rule(const LowRankInputs& in, const StateTap& tap) {
+  if (!tap && kernels_fit({in.q, in.k, in.v, in.start})) return low_rank_rule_by_kernel(in);
   at::Tensor state = start_of(in.start, in.k, in.v);
   std::vector<at::Tensor> outputs;
   for (std::int64_t t = 0; t < in.q.size(1); ++t) {

@@ -29,9 +29,12 @@ bool has(const std::vector<std::string>& words, const std::string& word) {
 
 }  // namespace
 
-std::vector<double> take_turns(int rounds, const std::vector<std::function<void()>>& works) {
+std::vector<double> take_turns(int rounds, const std::vector<std::function<void()>>& works,
+                               bool warm_up) {
   std::vector<std::vector<double>> times(works.size());
-  for (const auto& work : works) work();
+  if (warm_up) {
+    for (const auto& work : works) work();
+  }
   for (int round = 0; round < rounds; ++round) {
     for (std::size_t i = 0; i < works.size(); ++i) times[i].push_back(seconds_of(works[i]));
   }

@@ -22,8 +22,9 @@ struct GemmPeak {
 };
 GemmPeak measure_gemm_peak();
 
-// Runs each work once unmeasured, then all in turns; the median of each.
-std::vector<double> take_turns(int rounds, const std::vector<std::function<void()>>& works);
+// Runs each work once unmeasured (unless told), then all in turns; the median of each.
+std::vector<double> take_turns(int rounds, const std::vector<std::function<void()>>& works,
+                               bool warm_up = true);
 
 BenchJson bench_kernels(int rounds);
 BenchJson bench_steps(const std::vector<std::string>& cases, int rounds);
