@@ -6,6 +6,7 @@ Mistakes of fla 0.6.0 are repaired where it says elsewhere what it means: Mamba2
 """
 
 import builtins
+import logging
 import math
 import os
 import sys
@@ -17,6 +18,7 @@ import torch
 from triton.runtime import autotuner, interpreter
 
 warnings.filterwarnings("ignore")
+logging.getLogger("fla").setLevel(logging.CRITICAL)  # what it would say of missing CUDA packages
 torch.set_num_threads(1)  # the work is tiny, and on a busy machine threads wait for each other
 
 
