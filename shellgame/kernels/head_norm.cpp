@@ -1,10 +1,11 @@
 #include "shellgame/kernels/head_norm.h"
 
+#include "shellgame/kernels/simd.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "shellgame/kernels/head_norm.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-#include "shellgame/kernels/simd.h"
 
 #include <cmath>
 #include <cstddef>
