@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <type_traits>
 
 #include "shellgame/kernels/small_matrix-inl.h"
 #include "shellgame/kernels/vector_math-inl.h"
@@ -83,6 +84,58 @@ struct EluPlusOne {
   }
 };
 
+// Both values at once, where that is cheaper.
+template <class Activation>
+HWY_INLINE void activate(FloatVector& x0, FloatVector& x1, FloatVector& derivative0,
+                         FloatVector& derivative1) {
+  if constexpr (std::is_same_v<Activation, Silu>) {
+    const FloatTag d;
+    const FloatVector one = hn::Set(d, 1.0f);
+    FloatVector s0, s1;
+    fast_sigmoids(d, x0, x1, s0, s1);
+    x0 = hn::Mul(x0, s0);
+    x1 = hn::Mul(x1, s1);
+    derivative0 = hn::MulAdd(x0, hn::Sub(one, s0), s0);
+    derivative1 = hn::MulAdd(x1, hn::Sub(one, s1), s1);
+  } else {
+    x0 = Activation::value(x0, derivative0);
+    x1 = Activation::value(x1, derivative1);
+  }
+}
+
+// Four tokens of conv_forward at once for four taps: whole vectors only. Gives how many were done.
+template <class Activation>
+HWY_INLINE std::size_t conv_forward_fours(std::size_t count, const float* const* x, std::size_t j,
+                                          const FloatVector (&tap)[4], FloatVector start,
+                                          std::size_t distance, float* out, float* derivatives) {
+  const FloatTag d;
+  FloatVector a = hn::LoadU(d, x[-3] + j), b = hn::LoadU(d, x[-2] + j), c = hn::LoadU(d, x[-1] + j);
+  std::size_t t = 0;
+  for (; t + 4 <= count; t += 4) {
+    FloatVector y[4], dy[4];
+    const FloatVector x0 = hn::LoadU(d, x[t] + j), x1 = hn::LoadU(d, x[t + 1] + j);
+    const FloatVector x2 = hn::LoadU(d, x[t + 2] + j), x3 = hn::LoadU(d, x[t + 3] + j);
+    const auto sum = [&](FloatVector p, FloatVector q, FloatVector r, FloatVector s) HWY_ATTR {
+      return hn::MulAdd(tap[3], s,
+                        hn::MulAdd(tap[2], r, hn::MulAdd(tap[1], q, hn::MulAdd(tap[0], p, start))));
+    };
+    y[0] = sum(a, b, c, x0);
+    y[1] = sum(b, c, x0, x1);
+    y[2] = sum(c, x0, x1, x2);
+    y[3] = sum(x0, x1, x2, x3);
+    a = x1;
+    b = x2;
+    c = x3;
+    activate<Activation>(y[0], y[1], dy[0], dy[1]);
+    activate<Activation>(y[2], y[3], dy[2], dy[3]);
+    for (std::size_t i = 0; i < 4; ++i) {
+      hn::Store(y[i], d, out + (t + i) * distance + j);
+      if (derivatives) hn::Store(dy[i], d, derivatives + (t + i) * distance + j);
+    }
+  }
+  return t;
+}
+
 // out[t] = activation(bias + sum_i taps[i] x[t - W + 1 + i]) for t < count, and its derivative if
 // it is wanted. x[t] points to the row of token t, from t = -(W-1) on; taps is [W, distance].
 template <int kW, class Activation>
@@ -100,7 +153,15 @@ HWY_NOINLINE void conv_forward(std::size_t any_W, std::size_t count, std::size_t
         tap[i] = hn::Load(d, taps + static_cast<std::size_t>(i) * distance + j);
         past[i] = i > 0 ? load_part(x[i - kW] + j, n) : hn::Zero(d);
       }
-    for (std::size_t t = 0; t < count; ++t) {
+    std::size_t t = 0;
+    if constexpr (kW == 4) {
+      if (HWY_LIKELY(n >= hn::Lanes(d) && count >= 4)) {
+        t = conv_forward_fours<Activation>(count, x, j, tap, start, distance, out, derivatives);
+        for (std::ptrdiff_t i = 1; i < kW; ++i)
+          past[i] = hn::LoadU(d, x[static_cast<std::ptrdiff_t>(t) + i - kW] + j);
+      }
+    }
+    for (; t < count; ++t) {
       FloatVector y = start;
       if constexpr (kW > 0) {
         for (int i = 0; i + 1 < kW; ++i) past[i] = past[i + 1];

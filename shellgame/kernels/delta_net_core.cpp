@@ -1,6 +1,8 @@
 // DeltaNet's fused core: an item is a batch and a head, and goes through its tokens chunk by chunk.
 #include "shellgame/kernels/delta_net_core.h"
 
+#include "shellgame/kernels/simd.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "shellgame/kernels/delta_net_core.cpp"
 #include <hwy/foreach_target.h>
@@ -261,8 +263,9 @@ inline void core_chunk_backward(const ChunkShape& s, const DeltaSizes& sizes,
       hn::Store(hn::Neg(hn::Mul(hn::Load(d, back.z + place), hn::Load(d, kept.dv + place))), d,
                 w.v.dy + place);
     }
-  for (const auto& side : {w.q, w.k, w.v})
-    std::fill(side.dy + count * side.distance, side.dy + C * side.distance, 0.0f);
+  if (count < C)
+    for (const CoreSide* side : {&w.q, &w.k, &w.v})
+      std::fill(side->dy + count * side->distance, side->dy + C * side->distance, 0.0f);
   point_at_rows(in.q, sizes, b, h, t, count, w.W, w.q);
   point_at_rows(in.k, sizes, b, h, t, count, w.W, w.k);
   point_at_rows(in.v, sizes, b, h, t, count, w.W, w.v);

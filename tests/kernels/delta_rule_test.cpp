@@ -3,6 +3,7 @@
 #include "shellgame/kernels/delta_forms.h"
 #include "shellgame/kernels/delta_rule_reference.h"
 #include "shellgame/system/error.h"
+#include "shellgame/tensors/safetensors.h"
 #include "tests/support/delta_cases.h"
 
 namespace shellgame {
@@ -263,6 +264,47 @@ TEST(DeltaRule, ASequenceInTwoPartsIsTheWhole) {
     state = next;
   }
   EXPECT_LT(error_ratio(parts, std::vector<double>(o.begin(), o.end())), 1e-5);
+}
+
+// Numbers that fla's own kernels gave (tests/data/operations).
+TEST(DeltaRule, AgreesWithFlaInEveryForm) {
+  for (const char* name : {"delta_rule", "two_sided", "two_sided-gradients"}) {
+    const SafetensorsFile file(std::string(SHELLGAME_TEST_DATA "/operations/") + name +
+                               ".safetensors");
+    Tensors<float> x;
+    for (const StoredTensor& tensor : file.tensors()) x[tensor.name] = file.floats(tensor.name);
+    const Shape keys = file.at("k").shape, values = file.at("v").shape;
+    const DeltaSizes sizes{static_cast<std::size_t>(keys[0]), static_cast<std::size_t>(keys[1]),
+                           static_cast<std::size_t>(keys[2]), static_cast<std::size_t>(keys[3]),
+                           static_cast<std::size_t>(values[3])};
+    const DeltaRuleInput<float> in = input_of(sizes, {}, x);
+    const bool gradients = x.contains("d_q");
+    for (const DeltaForm form : {DeltaForm::kBest, DeltaForm::kRecurrent}) {
+      Tensors<float> result;
+      for (const auto& [key, tensor] : x)
+        if (key == "o" || key == "ht" || (key.starts_with("d_") && key != "d_o" && key != "d_ht"))
+          result[key].assign(tensor.size(), kPoison);
+      std::vector<float> saved(delta_rule_saved_size(sizes, in, form), kPoison);
+      delta_rule_forward(sizes, in, {result.rows("o", sizes.H * sizes.V), result.pointer("ht")},
+                         saved.data(), form);
+      DeltaRuleGradients<float> g;
+      g.d_o = x.rows("d_o", sizes.H * sizes.V);
+      g.dht = x.pointer("d_ht");
+      g.dq = result.rows("d_q", sizes.H * sizes.K);
+      g.dk = result.rows("d_k", sizes.H * sizes.K);
+      g.dv = result.rows("d_v", sizes.H * sizes.V);
+      g.dbeta = result.rows("d_beta", sizes.H);
+      g.dg = result.rows("d_g", sizes.H);
+      g.dgk = result.rows("d_gk", sizes.H * sizes.K);
+      g.dgv = result.rows("d_gv", sizes.H * sizes.V);
+      g.dh0 = result.pointer("d_h0");
+      if (gradients) delta_rule_backward(sizes, in, saved.data(), g, form);
+      Tensors<double> wanted;
+      for (const auto& [key, tensor] : result) wanted[key] = {x[key].begin(), x[key].end()};
+      expect_gradients_not_zero(wanted);
+      expect_all_close(result, wanted);
+    }
+  }
 }
 
 TEST(DeltaRule, WrongUseIsRefused) {
