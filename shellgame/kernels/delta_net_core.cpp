@@ -1,8 +1,6 @@
 // DeltaNet's fused core: an item is a batch and a head, and goes through its tokens chunk by chunk.
 #include "shellgame/kernels/delta_net_core.h"
 
-#include "shellgame/kernels/simd.h"
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "shellgame/kernels/delta_net_core.cpp"
 #include <hwy/foreach_target.h>

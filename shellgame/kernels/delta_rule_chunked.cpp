@@ -1,6 +1,4 @@
 // The chunked form of the delta rule over whole sequences: one item is a batch and a head.
-#include "shellgame/kernels/simd.h"
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "shellgame/kernels/delta_rule_chunked.cpp"
 #include <hwy/foreach_target.h>

@@ -1,7 +1,5 @@
 // The recurrent form of the delta rule over whole sequences, with all decays: one item is a batch
 // and a head.
-#include "shellgame/kernels/simd.h"
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "shellgame/kernels/delta_rule_recurrent.cpp"
 #include <hwy/foreach_target.h>

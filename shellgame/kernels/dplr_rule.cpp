@@ -1,7 +1,5 @@
 #include "shellgame/kernels/dplr_rule.h"
 
-#include "shellgame/kernels/simd.h"
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "shellgame/kernels/dplr_rule.cpp"
 #include <hwy/foreach_target.h>

@@ -1,7 +1,5 @@
 #include "shellgame/kernels/head_norm.h"
 
-#include "shellgame/kernels/simd.h"
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "shellgame/kernels/head_norm.cpp"
 #include <hwy/foreach_target.h>

@@ -1,7 +1,5 @@
 #include "shellgame/kernels/short_conv.h"
 
-#include "shellgame/kernels/simd.h"
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "shellgame/kernels/short_conv.cpp"
 #include <hwy/foreach_target.h>
