@@ -25,6 +25,8 @@ class TokenMaker {
 
   const Sampler& sampler() const { return text_.sampler(); }
   const Tokenizer& tokenizer() const { return tokenizer_; }
+  // The lines as ids, or null with a tokenizer whose lines depend on each other.
+  const LineCache<std::uint32_t>* lines() const { return lines_ ? &*lines_ : nullptr; }
   // Overwrites `out`, using its memory again. Safe from several threads, each with its own `out`.
   void make(std::uint64_t seed, std::uint64_t index, TokenTrace& out, bool with_reveals) const;
 
