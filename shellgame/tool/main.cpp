@@ -74,6 +74,7 @@ int run(int argc, char** argv) {
   add_belief(app);
   add_model(app);
   add_train(app);
+  add_sweep(app);
   add_bench(app);
   add_signature(app);
   add_completion(app);
