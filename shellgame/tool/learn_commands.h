@@ -56,6 +56,8 @@ struct BenchModelOptions {
   std::string output = "-";
 };
 
+struct EvaluateOptions;  // tool/evaluate_options.h
+
 struct LearnCommands {
   void (*describe)(const DescribeOptions&);
   void (*logits)(const LogitsOptions&);
@@ -63,6 +65,7 @@ struct LearnCommands {
   void (*convert)(const ConvertOptions&);
   void (*new_model)(const NewModelOptions&);
   void (*bench_model)(const BenchModelOptions&);
+  void (*evaluate)(const EvaluateOptions&);
 };
 
 // Loads the library at the first call. Throws Error if it is not there.

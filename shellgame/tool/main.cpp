@@ -73,6 +73,7 @@ int run(int argc, char** argv) {
   add_group(app);
   add_belief(app);
   add_model(app);
+  add_evaluate(app);
   add_bench(app);
   add_signature(app);
   add_completion(app);

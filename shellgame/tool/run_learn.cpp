@@ -33,7 +33,8 @@ extern "C" const shellgame::LearnCommands* shellgame_learn_commands(int threads)
                                          .generate = in_a_sentence<run_generate>,
                                          .convert = in_a_sentence<run_convert>,
                                          .new_model = in_a_sentence<run_new_model>,
-                                         .bench_model = in_a_sentence<run_bench_model>};
+                                         .bench_model = in_a_sentence<run_bench_model>,
+                                         .evaluate = in_a_sentence<run_evaluate>};
   use_threads(threads);
   keep_freed_memory();
   use_simd_target_of_environment();

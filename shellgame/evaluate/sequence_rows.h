@@ -1,0 +1,50 @@
+// Sequence-to-sequence tasks as rows: every target is a value to predict at its input.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "shellgame/evaluate/rows.h"
+#include "shellgame/groups/permutation.h"
+#include "shellgame/sequences/sequence.h"
+
+namespace shellgame {
+
+// What `shellgame evaluate --sequence` and the [sequence] table of an experiment name.
+struct SequenceSpec {
+  std::string kind;  // "parity", "modular-arithmetic", "word-problem"
+  std::string group = "S5";
+  Multiplication product = Multiplication::kRight;
+  std::uint32_t min = 3, max = 40;  // lengths, as the kind counts them
+  friend bool operator==(const SequenceSpec&, const SequenceSpec&) = default;
+};
+
+// Throws UsageError for an unknown kind, and for lengths that it does not have. A word problem has
+// one length: the longest.
+std::unique_ptr<SequenceTask> make_sequence_task(const SequenceSpec& spec);
+
+class SequenceRows final : public RowMaker {
+ public:
+  // Sequences of one kind with lengths from spec.min to spec.max.
+  SequenceRows(const SequenceSpec& spec, std::uint64_t seed);
+
+  std::unique_ptr<Row> row(std::uint64_t index) const override;
+  std::uint64_t tokens() const override { return spec_.max; }
+  std::uint64_t vocabulary_size() const override { return task_->vocabulary_size(); }
+  std::uint64_t length() const override { return spec_.max; }
+  double chance() const override { return 1.0 / static_cast<double>(tree_.values()); }
+  bool has_beliefs() const override { return true; }  // every target follows from the inputs
+  std::string variable_name(std::uint32_t) const override { return "target"; }
+  std::string value_name(std::uint32_t value) const override;
+
+ private:
+  class SequenceRow;
+  SequenceSpec spec_;
+  std::unique_ptr<SequenceTask> task_;
+  std::uint32_t first_target_;  // the smallest id that is a target
+  ValueTree tree_;
+  std::uint64_t seed_;
+};
+
+}  // namespace shellgame
