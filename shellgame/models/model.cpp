@@ -52,6 +52,12 @@ at::Tensor Model::logits(const at::Tensor& ids, ModelState* state, const Taps* t
   return at::linear(final_norm_(hidden(ids, state, taps)), head_);
 }
 
+at::Tensor Model::logits_at(const at::Tensor& ids, const at::Tensor& places,
+                            ModelState* state) const {
+  const at::Tensor x = hidden(ids, state, nullptr).flatten(0, 1);
+  return at::linear(final_norm_(x.index_select(0, places)), head_);
+}
+
 at::Tensor Model::step(const at::Tensor& tokens, ModelState& state) const {
   return logits(tokens.unsqueeze(1), &state).squeeze(1);
 }

@@ -24,6 +24,10 @@ class Model {
   // the beginning).
   at::Tensor logits(const at::Tensor& ids, ModelState* state = nullptr,
                     const Taps* taps = nullptr) const;
+  // The logits after some tokens only, for who needs few of them: `places` [P] (int64) counts the
+  // tokens of ids row after row, b * T + t; gives [P, vocabulary].
+  at::Tensor logits_at(const at::Tensor& ids, const at::Tensor& places,
+                       ModelState* state = nullptr) const;
   // One token of each sequence: tokens [B] to logits [B, vocabulary]. The same as logits() with
   // T = 1, token after token.
   at::Tensor step(const at::Tensor& tokens, ModelState& state) const;

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "shellgame/system/error.h"
@@ -56,13 +57,15 @@ struct TaskOptions::Given {
   std::map<std::string, std::string> values;
 };
 
-TaskOptions::TaskOptions(CLI::App* command) : given_(std::make_shared<Given>()) {
+TaskOptions::TaskOptions(CLI::App* command, const std::vector<std::string>& left_out)
+    : given_(std::make_shared<Given>()) {
   const std::string group = "Task (each is also a key of a TOML file)";
   command->add_option("--task", given_->file, "a task spec; options given here win over it")
       ->type_name("FILE.toml")
       ->group(group);
   const Task defaults;
   for (const TaskKey& key : task_keys()) {
+    if (std::ranges::find(left_out, key.name) != left_out.end()) continue;
     const std::string standard = key.get(defaults);
     command
         ->add_option_function<std::string>(
@@ -78,8 +81,20 @@ TaskOptions::TaskOptions(CLI::App* command) : given_(std::make_shared<Given>()) 
 }
 
 Task TaskOptions::resolve() const {
-  Task task =
-      given_->file.empty() ? Task() : parse_unchecked_task(read_file(given_->file), given_->file);
+  Task task = resolve_unchecked({});
+  check_task(task);
+  return task;
+}
+
+const std::string* TaskOptions::given(const std::string& key) const {
+  const auto found = given_->values.find(key);
+  return found == given_->values.end() ? nullptr : &found->second;
+}
+
+bool TaskOptions::has_file() const { return !given_->file.empty(); }
+
+Task TaskOptions::resolve_unchecked(Task task) const {
+  if (!given_->file.empty()) task = parse_unchecked_task(read_file(given_->file), given_->file);
   for (const TaskKey& key : task_keys()) {
     const auto found = given_->values.find(key.name);
     if (found == given_->values.end()) continue;
@@ -89,7 +104,6 @@ Task TaskOptions::resolve() const {
       wrong_use("--{}: {}", key.name, error.what());
     }
   }
-  check_task(task);
   return task;
 }
 

@@ -40,9 +40,15 @@ CLI::Option* add_number(CLI::App* command, const std::string& name, Number& valu
 // the file.
 class TaskOptions {
  public:
-  explicit TaskOptions(CLI::App* command);
+  // Without the keys of `left_out`, which the command takes in a form of its own.
+  explicit TaskOptions(CLI::App* command, const std::vector<std::string>& left_out = {});
   // The resolved and checked spec. Throws UsageError or InputError.
   Task resolve() const;
+  // The same over a spec from elsewhere (which --task replaces), without checks between keys.
+  Task resolve_unchecked(Task base) const;
+  // What was given for a key on the command line, or null.
+  const std::string* given(const std::string& key) const;
+  bool has_file() const;  // --task
 
  private:
   struct Given;
@@ -66,6 +72,7 @@ void add_model(CLI::App& app);
 void add_model_exact(CLI::App& model);
 void add_train(CLI::App& app);
 void add_sweep(CLI::App& app);
+void add_evaluate(CLI::App& app);
 void add_bench(CLI::App& app);
 void add_bench_model(CLI::App& bench);
 void add_signature(CLI::App& app);

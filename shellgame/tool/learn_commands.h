@@ -63,6 +63,7 @@ struct TrainCommandOptions {
   bool resume = false, quiet = false;
   int threads = 0;  // of the command line; 0: the experiment's
 };
+struct EvaluateOptions;  // tool/evaluate_options.h
 
 struct LearnCommands {
   void (*describe)(const DescribeOptions&);
@@ -73,6 +74,7 @@ struct LearnCommands {
   void (*bench_model)(const BenchModelOptions&);
   // False: interrupted, with a checkpoint.
   bool (*train)(const TrainCommandOptions&);
+  void (*evaluate)(const EvaluateOptions&);
 };
 
 // Loads the library at the first call. Throws Error if it is not there.

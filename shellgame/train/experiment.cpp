@@ -1,7 +1,5 @@
 #include "shellgame/train/experiment.h"
 
-#include "shellgame/sequences/formal_language.h"
-#include "shellgame/sequences/word_problem.h"
 #include "shellgame/system/files.h"
 #include "shellgame/tasks/task_keys.h"
 #include "shellgame/train/key_reader.h"
@@ -54,7 +52,6 @@ template <class Keys>
 void list_keys(Keys& keys, SequenceSpec& s) {
   keys("kind", s.kind, Words{"parity", "modular-arithmetic", "word-problem"});
   keys("group", s.group);
-  keys("length", s.length, kPositive);
   keys("min", s.min, kPositive);
   keys("max", s.max, kPositive);
 }
@@ -176,6 +173,9 @@ class Reader {
   SequenceSpec read_sequence(const Json& json, SequenceSpec spec, const std::string& where) {
     KeyReader keys(json, file_, where);
     list_keys(keys, spec);
+    std::uint32_t length = 0;  // both ends at once
+    keys("length", length, kPositive);
+    if (length > 0) spec.min = spec.max = length;
     std::string product = spec.product == Multiplication::kRight ? "right" : "left";
     keys("product", product, Words{"right", "left"});
     spec.product = product == "right" ? Multiplication::kRight : Multiplication::kLeft;
@@ -317,16 +317,6 @@ class Reader {
 };
 
 }  // namespace
-
-std::unique_ptr<SequenceTask> make_sequence_task(const SequenceSpec& spec) {
-  if (spec.kind == "word-problem") {
-    return std::make_unique<WordProblem>(NumberedGroup::parse(spec.group), spec.length,
-                                         spec.product);
-  }
-  return std::make_unique<FormalLanguage>(
-      spec.kind == "parity" ? Language::kParity : Language::kModularArithmetic,
-      LengthRange{spec.min, spec.max});
-}
 
 std::int64_t Experiment::total_steps() const {
   std::int64_t sum = 0;

@@ -9,21 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "shellgame/sequences/sequence.h"
+#include "shellgame/sequences/sequence_spec.h"
 #include "shellgame/tasks/task.h"
 #include "shellgame/tokens/batch.h"
 
 namespace shellgame {
-
-// A task of `sequences`: targets are given for every input, not the next token.
-struct SequenceSpec {
-  std::string kind = "parity";  // parity, modular-arithmetic, word-problem
-  std::string group = "S3";     // of a word problem
-  std::uint32_t length = 64;    // of a word problem
-  std::uint32_t min = 3, max = 40;
-  Multiplication product = Multiplication::kRight;
-};
-std::unique_ptr<SequenceTask> make_sequence_task(const SequenceSpec& spec);
 
 // Parameters whose names contain `match` (the last group that matches counts).
 struct ParameterGroup {
@@ -91,7 +81,7 @@ struct Experiment {
   std::string precision = "fp32", device = "cpu";
   bool composed = false;
   Task task;
-  std::optional<SequenceSpec> sequence;  // instead of a task
+  std::optional<SequenceSpec> sequence;  // instead of a task: targets for every input
   std::string tokenizer = "lexeme";
   nlohmann::json model = nlohmann::json::object();  // keys of config.json
   std::string init = "fla";                         // or torch

@@ -1,0 +1,66 @@
+// The results of an evaluation: a cell for each point of the grid, with the statistics of all seeds
+// together and of each; written as text, JSON or CSV. No Torch.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "shellgame/evaluate/tally.h"
+
+namespace shellgame {
+
+// A reveal of a trace that is shown, in words.
+struct ShownLine {
+  std::uint64_t command = 0;
+  std::string variable = {}, chosen = {}, truth = {}, bayes = {};  // an empty bayes: not known
+  double probability = 0, bayes_probability = 0;
+  bool right = false;
+};
+struct ShownTrace {
+  std::uint64_t seed = 0, index = 0;
+  std::vector<ShownLine> lines;
+};
+
+struct SeedResult {
+  std::uint64_t seed = 0;
+  Statistics statistics;
+};
+
+struct Cell {
+  std::uint64_t commands = 0, spacing = 0;   // of traces
+  std::string length;                        // of sequences: "64" or "40-256"
+  Statistics all;                            // the traces of all seeds together
+  std::vector<PositionGroup> few_positions;  // for people: at most 16 groups
+  std::vector<SeedResult> seeds;
+  bool has_beliefs = false;
+  std::uint64_t tokens = 0;
+  double seconds = 0;
+  std::vector<ShownTrace> shown;
+};
+
+struct EvaluationReport {
+  std::string model, task, mode, precision;  // mode: "teacher" or "free"
+  std::uint64_t count = 0;                   // traces of each seed
+  double confidence = 0.95;
+  std::vector<Cell> cells;
+  std::vector<std::string> notes;  // what was left out, and why
+  double seconds = 0;              // of all cells
+  std::int64_t peak_memory = 0;    // bytes of the process; 0: not known
+};
+
+// The numbers that every form lists, in this order. Nothing where the cell does not have it.
+struct Metric {
+  const char* name;
+  std::optional<double> (*get)(const Cell& cell, const Statistics& statistics);
+};
+const std::vector<Metric>& evaluation_metrics();
+
+// A list of objects, one a cell; docs/formats.md names the keys.
+nlohmann::ordered_json to_json(const EvaluationReport& report);
+std::string to_csv(const EvaluationReport& report);
+std::string to_text(const EvaluationReport& report);
+
+}  // namespace shellgame

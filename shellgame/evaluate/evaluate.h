@@ -1,0 +1,59 @@
+// Runs a model over rows and judges every reveal. Rows go side by side, in slices of equal length,
+// and what the model remembers is passed on: for recurrent mixers the memory does not grow with the
+// length of a row.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "shellgame/evaluate/rows.h"
+#include "shellgame/evaluate/tally.h"
+#include "shellgame/models/model.h"
+
+namespace shellgame {
+
+enum class EvaluationMode {
+  kTeacher,  // every reveal stands in the row as it was
+  kFree,     // the model's own choice stands in its place: errors stay in what it reads
+};
+
+struct EvaluationOptions {
+  EvaluationMode mode = EvaluationMode::kTeacher;
+  std::size_t rows = 16;    // at most so many side by side
+  std::size_t slice = 512;  // tokens of each at once
+  std::size_t show = 0;     // keep every answer of the first so many rows
+  // Bytes that a model may need whose memory grows with the row (0: no limit). Fewer rows go side
+  // by side where that helps; else Error.
+  std::int64_t most_memory = 0;
+  std::function<void(std::uint64_t tokens)> progress = {};
+};
+
+// One reveal of a row that is shown.
+struct ShownReveal {
+  std::uint64_t command = 0;
+  std::uint32_t variable = 0, value = 0;
+  std::optional<std::uint32_t> chosen = {};  // none: a beginning of several values, and a wrong one
+  double probability = 0;                    // of the true value, among the values
+  std::optional<std::uint32_t> bayes = {};   // the most probable value
+  double bayes_probability = 0;
+};
+
+struct Evaluation {
+  Tally tally{0};
+  std::vector<std::vector<ShownReveal>> shown;  // by row
+  std::uint64_t tokens = 0;                     // read by the model, without padding
+};
+
+// Rows first, ..., first + count - 1. The answer at a reveal is found by greedy descent in its
+// ValueTree. Throws UsageError if the model's vocabulary is too small, Error if a logit is not a
+// number.
+Evaluation evaluate(const Model& model, const RowMaker& rows, std::uint64_t first,
+                    std::uint64_t count, const EvaluationOptions& options = {});
+
+// What a model needs for one row of so many tokens beyond what it always needs, in bytes: 0 where
+// its memory is constant.
+std::int64_t growing_memory(const Model& model, std::uint64_t tokens);
+
+}  // namespace shellgame

@@ -1,0 +1,82 @@
+// A row on its way through a model: the tokens that are read ahead, and the reveals that wait for
+// an answer. No Torch.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "shellgame/evaluate/rows.h"
+#include "shellgame/evaluate/tally.h"
+
+namespace shellgame {
+
+// What the logits at one place say about the branches of a node.
+struct Verdict {
+  std::uint32_t best = 0;  // the branch of the largest logit (the first of equal ones)
+  double nats = 0;         // -log p(true branch) among all tokens
+  double value_nats = 0;   // among the branches
+  bool strict = false;     // no token has a larger logit than the true branch
+};
+
+// `logits` has a number for every token, `log_sum` is the log of the sum of their exponentials and
+// `largest` the largest. `end` stands for ValueTree::kEnd.
+Verdict judge(const double* logits, double log_sum, double largest, const ValueTree::Node& node,
+              std::uint32_t truth, std::uint32_t end);
+
+// A reveal that waits. `after` counts tokens of the buffer.
+struct WaitingReveal {
+  Reveal reveal;
+  std::uint32_t node = ValueTree::kRoot;  // reached by the choices so far
+  std::size_t depth = 0;                  // tokens below the root
+  bool right = true;                      // the choices so far lead to the true value
+  bool strict = true;
+  std::optional<std::uint32_t> chosen = {};
+  double nats = 0, value_nats = 0;
+
+  // The place whose logits are needed next.
+  std::uint64_t place() const { return reveal.after + depth; }
+  std::uint32_t true_branch() const { return reveal.values->path(reveal.value)[depth]; }
+  bool at_true_end() const { return depth == reveal.values->path(reveal.value).size(); }
+
+  // Takes what the logits at place() say, along the true value: the row holds its tokens. After the
+  // last one at_true_end() holds.
+  void take_along_truth(const Verdict& verdict);
+  Answer answer() const;
+};
+
+class RowBuffer {
+ public:
+  RowBuffer(std::unique_ptr<Row> row, std::size_t index) : row_(std::move(row)), index_(index) {}
+
+  std::size_t index() const { return index_; }
+  // Reads ahead until at least `tokens` are there, or the row has ended.
+  void fill(std::size_t tokens);
+  bool ended() const { return ended_; }
+  // Tokens that are still to be read by the model. Those after the last reveal need not be.
+  std::size_t left() const;
+  // Copies `count` tokens to `to` without reading past the end: the rest is 0.
+  void copy(std::int64_t* to, std::size_t count) const;
+  // The model has read so many.
+  void advance(std::size_t count);
+
+  std::deque<WaitingReveal>& waiting() { return waiting_; }
+  const std::deque<WaitingReveal>& waiting() const { return waiting_; }
+  // The place of the first waiting reveal's next token, counted from the next token to be read.
+  std::optional<std::size_t> next_place() const;
+  // Puts the tokens of another value in the place of the first waiting reveal's.
+  void replace_first(std::uint32_t value);
+
+ private:
+  std::unique_ptr<Row> row_;
+  std::size_t index_;
+  RowPiece piece_;
+  std::vector<std::uint32_t> ids_;
+  std::size_t read_ = 0;  // tokens of ids_
+  std::deque<WaitingReveal> waiting_;
+  bool ended_ = false;
+};
+
+}  // namespace shellgame

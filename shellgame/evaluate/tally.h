@@ -1,0 +1,106 @@
+// Counts of right and wrong answers, reveal by reveal, and the statistics that the field reports of
+// them. A trace is a row of reveals; a sequence's targets are counted in the same way. Memory: one
+// bit a reveal of each trace, and sums for each position.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "shellgame/evaluate/binomial.h"
+
+namespace shellgame {
+
+// What a model said at one reveal. Cross entropies are in nats.
+struct Answer {
+  std::uint64_t command = 0;  // commands executed before the reveal
+  bool right = false;         // the most likely value is the true one
+  bool strict = false;        // and no other token of the vocabulary is more likely
+  double nats = 0;            // -log p(true value) among all tokens
+  double value_nats = 0;      // the same among the values alone, renormalised
+  // Against the exact belief, where there is one.
+  bool agrees = false;       // the chosen value is one of the most probable
+  bool bayes_right = false;  // the first of the most probable values is the true one
+  double bayes_nats = 0;     // -log belief(true value)
+};
+
+class Tally {
+ public:
+  explicit Tally(std::size_t traces);
+
+  // The next reveal of a trace. Reveals of one trace come in their order, traces in any.
+  void add(std::size_t trace, const Answer& answer);
+  // The traces of `other` come after those that are here.
+  void append(const Tally& other);
+
+  // Sums over all traces at one position (the k-th reveal of a trace, from 0).
+  struct Position {
+    std::uint64_t traces = 0, right = 0, strict = 0, agrees = 0, bayes_right = 0;
+    std::uint64_t whole = 0;     // traces whose reveals up to here are all right
+    std::uint64_t commands = 0;  // sum over traces
+    double nats = 0, value_nats = 0, bayes_nats = 0;
+    Position& operator+=(const Position& other);
+  };
+  struct Trace {
+    std::vector<bool> right;                     // by reveal
+    std::optional<std::uint64_t> first_failure;  // the command of the first wrong reveal
+    std::uint64_t last_command = 0;              // of the last reveal
+  };
+  const std::vector<Position>& positions() const { return positions_; }
+  const std::vector<Trace>& traces() const { return traces_; }
+
+ private:
+  std::vector<Position> positions_;
+  std::vector<Trace> traces_;
+};
+
+// A share with its exact bounds. Where one trace gives several of the trials, the bounds take them
+// as independent, which reveals of one trace are not: `standard_error` does not.
+struct Share {
+  std::uint64_t right = 0, of = 0;
+  double value = 0;
+  Bounds bounds;
+};
+
+// Consecutive positions taken together: one position each, unless there are too many to list.
+struct PositionGroup {
+  std::size_t first = 0, last = 0;  // counted from 1
+  double command = 0;               // mean over the reveals of the group
+  Share accuracy;
+  Share whole_prefix;  // traces right from the first reveal to the group's last
+  double cross_entropy = 0, value_cross_entropy = 0, bayes_cross_entropy = 0;
+};
+
+struct Statistics {
+  std::uint64_t traces = 0, reveals = 0;
+  Share accuracy, strict_accuracy;
+  Share final_accuracy;         // the last reveal of each trace
+  Share last_quarter_accuracy;  // the last quarter of each trace's reveals, rounded up
+  Share last_eighth_accuracy;
+  Share whole_prefix_accuracy;  // traces without any error
+  double chance = 0;            // of a blind guess
+  double scaled_accuracy = 0;   // (accuracy - chance) / (1 - chance)
+  double standard_error = 0;    // of the accuracy, from the spread of the traces' own accuracies
+  double cross_entropy = 0, value_cross_entropy = 0;
+  // Where beliefs are known.
+  double bayes_cross_entropy = 0, bayes_accuracy = 0, bayes_agreement = 0;
+  // The first failure of a trace comes at the command of its first wrong reveal; a trace without
+  // one counts as its whole length. The mean is that of min(first failure, length): the area below
+  // the survival curve.
+  double first_failure_mean = 0;
+  std::optional<double> first_failure_median;  // none while half of the traces have not failed
+  std::vector<PositionGroup> positions;
+};
+
+struct StatisticsOptions {
+  double chance = 0;
+  std::uint64_t length = 0;          // commands of a trace; 0: up to its last reveal
+  std::size_t most_positions = 256;  // more than these are put together in equal groups
+  double confidence = 0.95;
+};
+
+// Throws UsageError if there is no reveal.
+Statistics statistics_of(const Tally& tally, const StatisticsOptions& options);
+
+}  // namespace shellgame

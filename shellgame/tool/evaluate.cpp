@@ -1,0 +1,235 @@
+// `shellgame evaluate`: how well a model tracks the state, in every measure that the field uses.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+
+#include "shellgame/evaluate/run_task.h"
+#include "shellgame/system/error.h"
+#include "shellgame/tool/command.h"
+#include "shellgame/tool/evaluate_options.h"
+
+namespace shellgame {
+namespace {
+
+struct Given {
+  std::optional<TaskOptions> task;
+  std::string run, commands, spacing, lengths, seeds = "0", sequence;
+  EvaluateOptions options;
+};
+
+std::uint64_t whole_number(const std::string& option, std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) {
+    wrong_use("{} must be whole numbers with commas between them, not '{}'", option, text);
+  }
+  return number;
+}
+
+// "0,1,2", and with `ranges` also "0..4".
+std::vector<std::uint64_t> numbers(const std::string& option, std::string_view text,
+                                   std::uint64_t least, bool ranges = false) {
+  constexpr std::uint64_t kMost = 10'000;
+  std::vector<std::uint64_t> list;
+  for (;;) {
+    const std::string_view part = text.substr(0, text.find(','));
+    const std::size_t dots = ranges ? part.find("..") : std::string_view::npos;
+    const std::uint64_t first = whole_number(option, part.substr(0, dots));
+    const std::uint64_t last =
+        dots == std::string_view::npos ? first : whole_number(option, part.substr(dots + 2));
+    if (first < least || last < first || last - first >= kMost) {
+      wrong_use("{} must be numbers of at least {}{}, not '{}'", option, least,
+                ranges ? " and ranges such as 0..4" : "", part);
+    }
+    for (std::uint64_t number = first; number <= last; ++number) list.push_back(number);
+    if (part.size() == text.size()) return list;
+    text.remove_prefix(part.size() + 1);
+  }
+}
+
+// Each length is a cell; "40-256" draws lengths from a range. Expressions have odd lengths: an even
+// one means the next smaller.
+std::vector<SequenceSpec> sequence_cells(const SequenceSpec& spec, std::string_view text) {
+  if (text.empty()) return {spec};
+  std::vector<SequenceSpec> cells;
+  for (;;) {
+    const std::string_view part = text.substr(0, text.find(','));
+    const std::size_t dash = part.find('-');
+    const std::uint64_t min = whole_number("--lengths", part.substr(0, dash));
+    const std::uint64_t max =
+        dash == std::string_view::npos ? min : whole_number("--lengths", part.substr(dash + 1));
+    if (min < 1 || max < min || max > kMaxSequenceLength) {
+      wrong_use("--lengths must be lengths from 1 to {} or ranges such as 40-256, not '{}'",
+                kMaxSequenceLength, part);
+    }
+    if (max > min && spec.kind == "word-problem") {
+      wrong_use("a word problem has one length, not the range '{}'", part);
+    }
+    SequenceSpec cell = spec;
+    const bool one_less = spec.kind == "modular-arithmetic" && min == max && min % 2 == 0;
+    cell.min = static_cast<std::uint32_t>(min) - (one_less ? 1 : 0);
+    cell.max = static_cast<std::uint32_t>(max) - (one_less ? 1 : 0);
+    make_sequence_task(cell);  // refuses lengths that the kind does not have
+    cells.push_back(cell);
+    if (part.size() == text.size()) return cells;
+    text.remove_prefix(part.size() + 1);
+  }
+}
+
+void resolve_sequences(const Given& given, std::optional<SequenceSpec> spec,
+                       EvaluateOptions& options) {
+  if (!spec) spec = SequenceSpec{};
+  if (!given.sequence.empty()) spec->kind = given.sequence;
+  if (const std::string* group = given.task->given("group")) spec->group = *group;
+  if (const std::string* product = given.task->given("product")) {
+    if (*product != "right" && *product != "left") {
+      wrong_use("--product must be right or left, not '{}'", *product);
+    }
+    spec->product = *product == "right" ? Multiplication::kRight : Multiplication::kLeft;
+  }
+  if (!given.commands.empty() || !given.spacing.empty()) {
+    wrong_use("sequences have --lengths, not --commands and --spacing");
+  }
+  if (options.mode == "free") {
+    wrong_use("--mode free is for traces: a sequence's answers are not read by the model");
+  }
+  options.sequences = true;
+  options.lengths = sequence_cells(*spec, given.lengths);
+}
+
+void resolve_traces(const Given& given, std::optional<Task> base, EvaluateOptions& options) {
+  if (!given.lengths.empty()) wrong_use("traces have --commands and --spacing, not --lengths");
+  options.task = given.task->resolve_unchecked(base.value_or(Task()));
+  if (!options.task.stages.empty()) {  // the last stage is what a curriculum is for
+    options.task.commands = options.task.stages.back().commands;
+    options.task.spacing = options.task.stages.back().spacing;
+    options.task.stages.clear();
+  }
+  options.commands = given.commands.empty() ? std::vector{options.task.commands}
+                                            : numbers("--commands", given.commands, 1);
+  options.spacings = given.spacing.empty() ? std::vector{options.task.spacing}
+                                           : numbers("--spacing", given.spacing, 1);
+  bool any = false;
+  for (const std::uint64_t commands : options.commands) {
+    for (const std::uint64_t spacing : options.spacings) any = any || spacing <= commands;
+  }
+  if (!any) {
+    wrong_use(
+        "a spacing must be at most the number of commands: no pair of --commands {} and "
+        "--spacing {} is so",
+        given.commands.empty() ? fmt::format("{}", options.task.commands) : given.commands,
+        given.spacing.empty() ? fmt::format("{}", options.task.spacing) : given.spacing);
+  }
+  Task task = options.task;
+  task.commands = *std::ranges::max_element(options.commands);
+  task.spacing = *std::ranges::min_element(options.spacings);
+  check_task(task);
+}
+
+void run(const Given& given) {
+  EvaluateOptions options = given.options;
+  if (given.run.empty() == options.model.directory.empty()) {
+    wrong_use("either --run DIR or --model DIR must be given");
+  }
+  RunTask base;
+  if (!given.run.empty()) {
+    options.model.directory = given.run + "/model";
+    if (!std::filesystem::exists(options.model.directory)) {
+      fail("a run must have the directory '{}', and it is not there: has the training ended?",
+           options.model.directory);
+    }
+    base = read_run_task(given.run);
+  }
+  options.seeds = numbers("--seed", given.seeds, 0, /*ranges=*/true);
+  const bool other_task = given.task->has_file() || given.task->given("moves") != nullptr;
+  if (!given.sequence.empty() || (base.sequence && !other_task)) {
+    resolve_sequences(given, base.sequence, options);
+  } else {
+    resolve_traces(given, base.task, options);
+  }
+  learn_commands().evaluate(options);
+}
+
+}  // namespace
+
+void add_evaluate(CLI::App& app) {
+  auto given = std::make_shared<Given>();
+  EvaluateOptions& options = given->options;
+  CLI::App* command = add_command(
+      app, "evaluate",
+      "Judge a model at every reveal, on traces of any length or on sequences, against the Bayes "
+      "optimum.",
+      {"shellgame evaluate --run DIR --commands 64,128,256,512 --spacing 8,16,32 --count 100",
+       "shellgame evaluate --model DIR --group S5 --commands 16384 --spacing 64 --count 4",
+       "shellgame evaluate --model DIR --group S3 --moves swaps --uncertainty branching --show 2",
+       "shellgame evaluate --run DIR --mode free --seed 0..4 --format json --output results.json",
+       "shellgame evaluate --model DIR --sequence parity --lengths 40,64,128,256"},
+      [given] { run(*given); });
+  command->add_option("--run", given->run, "a run: its model, and its task unless another is given")
+      ->type_name("DIR");
+  command->add_option("--model", options.model.directory, "a Hugging Face directory")
+      ->type_name("DIR");
+  command
+      ->add_option("--commands", given->commands,
+                   "lengths of traces, with commas; by default the task's (its last stage's)")
+      ->type_name("N,...");
+  command
+      ->add_option("--spacing", given->spacing,
+                   "a reveal after every so many commands, with commas: every pair with --commands "
+                   "is a cell, unless its spacing is the larger")
+      ->type_name("N,...");
+  command
+      ->add_option(
+          "--sequence", given->sequence,
+          "instead of traces: parity, modular-arithmetic or word-problem (with --group and "
+          "--product)")
+      ->type_name("KIND")
+      ->check(CLI::IsMember({"parity", "modular-arithmetic", "word-problem"}));
+  command
+      ->add_option("--lengths", given->lengths,
+                   "lengths of sequences, with commas; each is a cell, 40-256 draws from a range")
+      ->type_name("N,...");
+  add_number(command, "--count", options.count, 1, "traces of each cell and seed");
+  command
+      ->add_option("--seed", given->seeds,
+                   "evaluation seeds: 0,1,2 or 0..4; training never sees the traces of any of them")
+      ->type_name("N,...")
+      ->capture_default_str();
+  add_words(command, "--mode", options.mode, {"teacher", "free"},
+            "what stands at a reveal: the true value, or the model's own choice");
+  add_words(command, "--bayes", options.bayes, {"auto", "always", "never"},
+            "exact beliefs of uncertain tasks: where they are affordable, or as said");
+  add_number(command, "--show", options.show, 0, "print so many traces, reveal by reveal");
+  add_words(command, "--format", options.format, {"text", "json", "csv"}, "the form of the answer");
+  command->add_option("--output", options.output, "a file, or - for standard output")
+      ->type_name("PATH")
+      ->capture_default_str();
+  add_number(command, "--positions", options.positions, 1,
+             "list at most so many positions of reveals (JSON); more are put together");
+  command->add_option("--confidence", options.confidence, "of the exact binomial bounds")
+      ->type_name("P")
+      ->check(CLI::Range(0.01, 0.9999999))
+      ->capture_default_str();
+  command
+      ->add_option("--tokenizer", options.tokenizer,
+                   "lexeme, bytes, or a tokenizer.json; by default the model's own, if any")
+      ->type_name("NAME");
+  add_words(command, "--device", options.model.device, {"cpu", "cuda"}, "where to compute");
+  add_words(command, "--precision", options.model.precision, {"fp32", "fp64", "bf16", "fp16"},
+            "the numbers to compute with");
+  command->add_flag("--composed", options.model.composed,
+                    "use plain Torch operations instead of shellgame's kernels");
+  add_number(command, "--rows", options.rows, 1, "traces side by side");
+  add_number(command, "--slice", options.slice, 1,
+             "tokens at once; what the model remembers is passed on");
+  command
+      ->add_option("--max-memory", options.most_memory_gib,
+                   "GiB for models whose memory grows with the trace; by default four fifths of "
+                   "what is free")
+      ->type_name("GIB")
+      ->check(CLI::PositiveNumber);
+  given->task.emplace(command, std::vector<std::string>{"commands", "spacing", "stages"});
+}
+
+}  // namespace shellgame

@@ -1,0 +1,119 @@
+#include "shellgame/evaluate/cell.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace shellgame {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Statistics statistics(std::uint64_t right) {
+  Tally tally(4);
+  for (std::size_t trace = 0; trace < 4; ++trace) {
+    tally.add(trace, {.command = 8,
+                      .right = trace < right,
+                      .strict = trace < right,
+                      .nats = 0.75,
+                      .agrees = true,
+                      .bayes_right = true,
+                      .bayes_nats = 0.5});
+  }
+  return statistics_of(tally, {.chance = 0.2, .length = 8});
+}
+
+EvaluationReport report() {
+  Cell cell;
+  cell.commands = 8;
+  cell.spacing = 8;
+  cell.all = statistics(3);
+  cell.few_positions = cell.all.positions;
+  cell.seeds = {{0, statistics(2)}, {1, statistics(4)}};
+  cell.has_beliefs = true;
+  cell.tokens = 800;
+  cell.shown = {{0, 0, {{.command = 8, .variable = "a", .chosen = "2", .truth = "1"}}}};
+  EvaluationReport report;
+  report.model = "DIR";
+  report.task = "S5 permutations";
+  report.mode = "teacher";
+  report.precision = "fp32";
+  report.count = 4;
+  report.cells = {cell};
+  return report;
+}
+
+TEST(Cell, JsonHasTheDocumentedKeys) {
+  const auto json = to_json(report());
+  ASSERT_EQ(json.size(), 1u);
+  const auto& cell = json[0];
+  EXPECT_EQ(cell["commands"], 8);
+  EXPECT_EQ(cell["spacing"], 8);
+  EXPECT_EQ(cell["accuracy"], 0.75);
+  EXPECT_EQ(cell["final_accuracy"], 0.75);
+  EXPECT_EQ(cell["last_eighth_accuracy"], 0.75);
+  EXPECT_EQ(cell["cross_entropy"], 0.75);
+  EXPECT_EQ(cell["bayes_gap"], 0.25);
+  EXPECT_EQ(cell["mean"]["accuracy"], 0.75);
+  EXPECT_NEAR(cell["spread"]["accuracy"].get<double>(), 0.3535533905932738, 1e-12);
+  EXPECT_EQ(cell["seeds"][0]["accuracy"], 0.5);
+  EXPECT_EQ(cell["seeds"][1]["accuracy"], 1.0);
+  EXPECT_EQ(cell["bounds"]["final_accuracy"][0], binomial_bounds(3, 4).low);
+  EXPECT_EQ(cell["positions"][0]["accuracy"], 0.75);
+  EXPECT_EQ(cell["shown"][0]["reveals"][0]["predicted"], "2");
+  EXPECT_TRUE(cell["first_failure_median"].is_null());
+}
+
+TEST(Cell, WhatIsNotKnownIsNull) {
+  EvaluationReport unknown = report();
+  unknown.cells[0].has_beliefs = false;
+  const auto cell = to_json(unknown)[0];
+  EXPECT_TRUE(cell["bayes_cross_entropy"].is_null());
+  EXPECT_TRUE(cell["bayes_gap"].is_null());
+  EXPECT_TRUE(cell["spread"]["bayes_gap"].is_null());
+  EXPECT_FALSE(cell["cross_entropy"].is_null());
+}
+
+TEST(Cell, CsvHasOneRowACellAndAsManyFieldsAsTitles) {
+  for (const bool beliefs : {true, false}) {
+    EvaluationReport two = report();
+    two.cells[0].has_beliefs = beliefs;
+    two.cells.push_back(two.cells[0]);
+    const std::string csv = to_csv(two);
+    EXPECT_EQ(std::ranges::count(csv, '\n'), 3);
+    const std::string titles = csv.substr(0, csv.find('\n'));
+    const std::string row =
+        csv.substr(titles.size() + 1, csv.find('\n', titles.size() + 1) - titles.size() - 1);
+    EXPECT_EQ(std::ranges::count(row, ','), std::ranges::count(titles, ','));
+    EXPECT_THAT(row, testing::StartsWith("8,8,,teacher,fp32,4,2,4,4,800,0.2,0.75,0.75,"));
+  }
+}
+
+TEST(Cell, TextHasATableAndTheCourseOfASingleCell) {
+  const std::string one = to_text(report());
+  EXPECT_THAT(one, HasSubstr("accuracy of each seed"));
+  EXPECT_THAT(one, HasSubstr("0.5000 1.0000"));
+  EXPECT_THAT(one, HasSubstr("reveal"));
+  EXPECT_THAT(one, HasSubstr("|##################      |"));
+  EXPECT_THAT(one, HasSubstr("<- first error"));
+  EvaluationReport two = report();
+  two.cells.push_back(two.cells[0]);
+  EXPECT_THAT(to_text(two), Not(HasSubstr("|######")));
+}
+
+TEST(Cell, ALongTraceShowsItsBeginningAndItsFirstError) {
+  EvaluationReport long_one = report();
+  auto& lines = long_one.cells[0].shown[0].lines;
+  lines.assign(1000, {.variable = "a", .chosen = "1", .truth = "1", .right = true});
+  for (std::size_t i = 0; i < lines.size(); ++i) lines[i].command = i + 1;
+  lines[500].right = false;
+  const std::string text = to_text(long_one);
+  EXPECT_THAT(text, HasSubstr("..."));
+  EXPECT_THAT(text, HasSubstr("<- first error"));
+  EXPECT_LT(std::ranges::count(text, '\n'), 80);
+}
+
+}  // namespace
+}  // namespace shellgame

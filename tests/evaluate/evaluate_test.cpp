@@ -1,0 +1,411 @@
+#include "shellgame/evaluate/evaluate.h"
+
+#include <ATen/Functions.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "shellgame/evaluate/sequence_rows.h"
+#include "shellgame/evaluate/trace_rows.h"
+#include "shellgame/models/checkpoint.h"
+#include "shellgame/models/exact.h"
+#include "shellgame/ops/engine.h"
+#include "shellgame/system/error.h"
+#include "shellgame/system/threads.h"
+#include "shellgame/tasks/task_file.h"
+#include "tests/tensors/scratch_directory.h"
+
+namespace shellgame {
+namespace {
+
+Task task_of(const std::string& toml) { return parse_task(toml, "task.toml"); }
+
+Model exact(const ExactOptions& options) {
+  const ScratchDirectory directory;
+  write_exact_model(exact_model(options), directory / "model");
+  return load_model(directory / "model");
+}
+
+Model untrained(nlohmann::json changes, std::int64_t vocabulary) {
+  nlohmann::json keys = {
+      {"model_type", "delta_net"}, {"allow_neg_eigval", true}, {"hidden_size", 24},
+      {"num_hidden_layers", 2},    {"num_heads", 2},           {"intermediate_size", 40},
+      {"vocab_size", vocabulary},  {"initializer_range", 0.3}};
+  keys.update(changes);
+  return Model(ModelConfig(keys), {.seed = 3});
+}
+
+// What evaluate() must give, from its definition alone: every logit from a run over the whole
+// context, no state, no batch, no slices.
+struct Expected {
+  std::vector<Answer> answers;
+  std::vector<std::optional<std::uint32_t>> chosen;
+};
+
+class Naive {
+ public:
+  explicit Naive(const Model& model) : model_(model) {}
+
+  Expected run(const RowMaker& rows, std::uint64_t index, EvaluationMode mode) {
+    const auto row = rows.row(index);
+    Expected expected;
+    RowPiece piece;
+    context_.clear();
+    while (row->next(piece)) {
+      std::size_t next = 0;
+      for (const Reveal& reveal : piece.reveals) {
+        for (; next <= reveal.after; ++next) context_.push_back(piece.ids[next]);
+        const std::uint32_t choice = greedy(reveal);
+        Answer answer{.command = reveal.command, .right = choice == reveal.value};
+        weigh(reveal, answer);
+        expected.answers.push_back(answer);
+        expected.chosen.push_back(choice);
+        if (reveal.length == 0) continue;  // not in the row
+        for (const std::uint32_t token :
+             reveal.values->tokens(mode == EvaluationMode::kFree ? choice : reveal.value)) {
+          context_.push_back(token);
+        }
+        next += reveal.length;
+      }
+      for (; next < piece.ids.size(); ++next) context_.push_back(piece.ids[next]);
+    }
+    return expected;
+  }
+
+ private:
+  std::vector<double> logits(const std::vector<std::uint32_t>& tokens) const {
+    const at::NoGradGuard no_gradients;
+    at::Tensor ids = at::empty({1, static_cast<std::int64_t>(tokens.size())}, at::kLong);
+    for (std::size_t i = 0; i < tokens.size(); ++i)
+      ids[0][static_cast<std::int64_t>(i)] = tokens[i];
+    const at::Tensor last =
+        model_.logits(ids).select(1, ids.size(1) - 1).to(at::kDouble).contiguous();
+    return {last.data_ptr<double>(), last.data_ptr<double>() + last.numel()};
+  }
+
+  // The tokens that may follow `depth` tokens of value v: those of all values that begin so.
+  static std::vector<std::uint32_t> allowed(const Reveal& reveal, std::uint32_t v,
+                                            std::size_t depth) {
+    std::vector<std::uint32_t> tokens;
+    for (std::uint32_t other = 0; other < reveal.values->values(); ++other) {
+      const auto& a = reveal.values->tokens(v);
+      const auto& b = reveal.values->tokens(other);
+      if (b.size() < depth ||
+          !std::equal(b.begin(), b.begin() + static_cast<std::ptrdiff_t>(depth), a.begin())) {
+        continue;
+      }
+      const std::uint32_t token = b.size() == depth ? reveal.end_token : b[depth];
+      if (std::find(tokens.begin(), tokens.end(), token) == tokens.end()) tokens.push_back(token);
+    }
+    return tokens;
+  }
+
+  std::uint32_t greedy(const Reveal& reveal) const {
+    std::vector<std::uint32_t> all = context_, path;
+    std::vector<std::uint32_t> left;
+    for (std::uint32_t v = 0; v < reveal.values->values(); ++v) left.push_back(v);
+    while (left.size() > 1) {
+      const std::vector<double> here = logits(all);
+      std::uint32_t best = 0;
+      double most = -INFINITY;
+      for (const std::uint32_t token : allowed(reveal, left.front(), path.size())) {
+        if (here[token] > most) {
+          most = here[token];
+          best = token;
+        }
+      }
+      std::erase_if(left, [&](std::uint32_t v) {
+        const auto& tokens = reveal.values->tokens(v);
+        return (tokens.size() == path.size() ? reveal.end_token : tokens[path.size()]) != best;
+      });
+      path.push_back(best);
+      all.push_back(best);
+    }
+    return left.front();
+  }
+
+  void weigh(const Reveal& reveal, Answer& answer) const {
+    std::vector<std::uint32_t> all = context_;
+    const auto& tokens = reveal.values->tokens(reveal.value);
+    answer.strict = answer.right;
+    for (std::size_t depth = 0; depth <= tokens.size(); ++depth) {
+      const auto choices = allowed(reveal, reveal.value, depth);
+      const bool end = depth == tokens.size();
+      if (end && choices.size() == 1) break;  // it begins no other value
+      const std::uint32_t truth = end ? reveal.end_token : tokens[depth];
+      const std::vector<double> here = logits(all);
+      double sum = 0, values = 0;
+      for (const double x : here) sum += std::exp(x);
+      for (const std::uint32_t token : choices) values += std::exp(here[token]);
+      answer.nats += std::log(sum) - here[truth];
+      answer.value_nats += std::log(values) - here[truth];
+      answer.strict = answer.strict && here[truth] == *std::max_element(here.begin(), here.end());
+      all.push_back(truth);
+    }
+  }
+
+  const Model& model_;
+  std::vector<std::uint32_t> context_;
+};
+
+void expect_naive(const Model& model, const RowMaker& rows, std::uint64_t count,
+                  EvaluationOptions options) {
+  options.show = count;
+  const Evaluation found = evaluate(model, rows, 0, count, options);
+  Tally tally(count);
+  std::size_t wrong = 0;
+  for (std::uint64_t index = 0; index < count; ++index) {
+    const Expected expected = Naive(model).run(rows, index, options.mode);
+    ASSERT_EQ(found.shown[index].size(), expected.answers.size());
+    for (std::size_t i = 0; i < expected.answers.size(); ++i) {
+      const Answer& answer = expected.answers[i];
+      const ShownReveal& shown = found.shown[index][i];
+      EXPECT_EQ(shown.command, answer.command);
+      EXPECT_EQ(shown.chosen == shown.value, answer.right) << index << " " << i;
+      if (shown.chosen) EXPECT_EQ(shown.chosen, expected.chosen[i]);
+      EXPECT_NEAR(shown.probability, std::exp(-answer.value_nats), 1e-3);
+      tally.add(index, answer);
+      wrong += !answer.right;
+    }
+  }
+  EXPECT_GT(wrong, 0u);  // else the comparison says little
+  const Statistics a = statistics_of(found.tally, {}), b = statistics_of(tally, {});
+  EXPECT_EQ(a.accuracy.right, b.accuracy.right);
+  EXPECT_EQ(a.strict_accuracy.right, b.strict_accuracy.right);
+  EXPECT_EQ(a.final_accuracy.right, b.final_accuracy.right);
+  EXPECT_NEAR(a.cross_entropy, b.cross_entropy, 2e-4);
+  EXPECT_NEAR(a.value_cross_entropy, b.value_cross_entropy, 2e-4);
+}
+
+struct TaskCase {
+  const char* tokenizer;
+  const char* toml;
+};
+// One token a value; several with common beginnings; lines of different lengths; all kinds of
+// reveals.
+const TaskCase kTasks[] = {
+    {"lexeme", "group = 'S5'\ncommands = 9\nspacing = 3\n"},
+    {"lexeme", "group = 'S3'\nvalues = 'red,re,blue'\ncommands = 6\nspacing = 1\n"},
+    {"lexeme", "group = 'S30'\nmoves = 'swaps'\ncommands = 9\nspacing = 1\n"},
+    {"bytes", "group = 'S11'\nmoves = 'swaps'\ncommands = 5\nspacing = 1\n"},
+    {"lexeme",
+     "group = 'S4'\nmoves = 'swaps'\ncommands = 8\nspacing = 2\nuncertainty = 'branching'\n"
+     "uncertain-share = 0.5\nreveal-forms = 'print,equal,unequal,member'\nfull-reveal-period = "
+     "3\n"},
+};
+
+TEST(Evaluate, IsWhatItsDefinitionSays) {
+  for (const TaskCase& one : kTasks) {
+    const auto tokenizer = open_tokenizer(one.tokenizer);
+    const TraceRows rows(task_of(one.toml), *tokenizer, 1, true);
+    const Model model = untrained({}, tokenizer->vocabulary_size());
+    for (const EvaluationMode mode : {EvaluationMode::kTeacher, EvaluationMode::kFree}) {
+      SCOPED_TRACE(fmt::format("{} {} mode {}", one.tokenizer, one.toml, static_cast<int>(mode)));
+      expect_naive(model, rows, 3, {.mode = mode, .rows = 2, .slice = 13});
+    }
+  }
+}
+
+TEST(Evaluate, IsWhatItsDefinitionSaysForAttention) {
+  const auto tokenizer = open_tokenizer("lexeme");
+  const TraceRows rows(task_of(kTasks[1].toml), *tokenizer, 1, true);
+  const Model model = untrained({{"model_type", "transformer"}}, tokenizer->vocabulary_size());
+  for (const EvaluationMode mode : {EvaluationMode::kTeacher, EvaluationMode::kFree}) {
+    expect_naive(model, rows, 3, {.mode = mode, .rows = 3, .slice = 7});
+  }
+}
+
+TEST(Evaluate, SequencesAreWhatTheirDefinitionSays) {
+  for (const SequenceSpec& spec :
+       {SequenceSpec{.kind = "parity", .min = 5, .max = 20},
+        SequenceSpec{.kind = "modular-arithmetic", .min = 9, .max = 21},
+        SequenceSpec{.kind = "word-problem", .group = "S3", .min = 17, .max = 17}}) {
+    const SequenceRows rows(spec, 2);
+    const Model model = untrained({}, static_cast<std::int64_t>(rows.vocabulary_size()));
+    SCOPED_TRACE(spec.kind);
+    expect_naive(model, rows, 5, {.rows = 3, .slice = 6});
+  }
+}
+
+TEST(Evaluate, RowsAndSlicesDoNotChangeTheNumbers) {
+  const auto tokenizer = open_tokenizer("lexeme");
+  for (const TaskCase& one : {kTasks[0], kTasks[2], kTasks[4]}) {
+    Task task = task_of(one.toml);
+    task.commands = 70;
+    const TraceRows rows(task, *tokenizer, 1, true);
+    const Model model = untrained({}, tokenizer->vocabulary_size());
+    for (const EvaluationMode mode : {EvaluationMode::kTeacher, EvaluationMode::kFree}) {
+      std::optional<Statistics> first;
+      for (const auto& [side, slice] : {std::pair<std::size_t, std::size_t>{5, 100'000},
+                                        {1, 100'000},
+                                        {5, 512},
+                                        {2, 64},
+                                        {3, 1}}) {
+        const Evaluation found =
+            evaluate(model, rows, 0, 5, {.mode = mode, .rows = side, .slice = slice});
+        const Statistics s = statistics_of(found.tally, {});
+        if (!first) first = s;
+        EXPECT_EQ(s.accuracy.right, first->accuracy.right) << one.toml << side << " " << slice;
+        EXPECT_EQ(s.first_failure_mean, first->first_failure_mean);
+        EXPECT_NEAR(s.cross_entropy, first->cross_entropy, 1e-4);
+        EXPECT_EQ(s.bayes_cross_entropy, first->bayes_cross_entropy);
+      }
+    }
+  }
+}
+
+TEST(Evaluate, AllThreadsGiveTheSameNumbers) {
+  const auto tokenizer = open_tokenizer("lexeme");
+  Task task = task_of(kTasks[4].toml);
+  task.commands = 70;
+  const TraceRows rows(task, *tokenizer, 1, true);
+  const Model model = untrained({}, tokenizer->vocabulary_size());
+  const int before = thread_count();
+  std::optional<Statistics> first;
+  for (const int threads : {1, 2, 3}) {
+    use_threads(threads);
+    const Statistics s = statistics_of(evaluate(model, rows, 0, 5).tally, {});
+    if (!first) first = s;
+    EXPECT_EQ(s.accuracy.right, first->accuracy.right);
+    EXPECT_NEAR(s.cross_entropy, first->cross_entropy, 1e-6);
+  }
+  use_threads(before);
+}
+
+TEST(Evaluate, ExactModelsAreNeverWrong) {
+  const auto tokenizer = open_tokenizer("lexeme");
+  struct Case {
+    ExactOptions model;
+    const char* toml;
+  };
+  for (const Case& one :
+       {Case{{.variables = 5}, "group = 'S5'\ncommands = 600\nspacing = 16\n"},
+        Case{{.variables = 3, .silu = true},
+             "group = 'S3'\nmoves = 'swaps'\ncommands = 500\nspacing = 7\nreveal-forms = "
+             "'print,equal'\nfull-reveal-period = 50\n"},
+        Case{{.variables = 6, .moves = ExactMoves::kSwaps},
+             "group = 'S6'\nmoves = 'swaps'\ncommands = 500\nspacing = 8\n"}}) {
+    const TraceRows rows(task_of(one.toml), *tokenizer, 1, true);
+    const Model model = exact(one.model);
+    for (const EvaluationMode mode : {EvaluationMode::kTeacher, EvaluationMode::kFree}) {
+      const Evaluation found = evaluate(model, rows, 0, 3, {.mode = mode});
+      const Statistics s = statistics_of(found.tally, {.chance = rows.chance(), .length = 500});
+      EXPECT_EQ(s.accuracy.value, 1.0) << one.toml;
+      EXPECT_EQ(s.strict_accuracy.value, 1.0);
+      EXPECT_EQ(s.scaled_accuracy, 1.0);
+      EXPECT_EQ(s.whole_prefix_accuracy.value, 1.0);
+      EXPECT_LT(s.cross_entropy, 1e-4);
+      EXPECT_EQ(s.bayes_agreement, 1.0);
+      EXPECT_GT(s.reveals, 90u);
+    }
+  }
+}
+
+TEST(Evaluate, FreeRunningDiffersWhereTheModelErrs) {
+  const auto tokenizer = open_tokenizer("lexeme");
+  const TraceRows rows(task_of("group = 'S5'\ncommands = 60\nspacing = 4\n"), *tokenizer, 1, true);
+  const Model model = untrained({}, tokenizer->vocabulary_size());
+  const Statistics teacher = statistics_of(evaluate(model, rows, 0, 4).tally, {});
+  const Statistics free =
+      statistics_of(evaluate(model, rows, 0, 4, {.mode = EvaluationMode::kFree}).tally, {});
+  EXPECT_LT(teacher.accuracy.value, 0.9);
+  EXPECT_GT(std::abs(teacher.cross_entropy - free.cross_entropy), 1e-3);
+  // Until the first reveal both have read the same.
+  EXPECT_NEAR(teacher.positions[0].cross_entropy, free.positions[0].cross_entropy, 1e-5);
+}
+
+TEST(Evaluate, TheBeliefModelComesNearTheBayesOptimum) {
+  const auto tokenizer = open_tokenizer("lexeme");
+  const Task task = task_of(
+      "group = 'S3'\nmoves = 'swaps'\ncommands = 60\nspacing = 2\nuncertainty = 'branching'\n");
+  const TraceRows rows(task, *tokenizer, 1, true);
+  const Model model =
+      exact({.variables = 3, .kind = ExactKind::kMarginal, .moves = ExactMoves::kSwaps});
+  const Evaluation found = evaluate(model, rows, 0, 20);
+  const Statistics s = statistics_of(found.tally, {.chance = 1.0 / 3});
+  EXPECT_GT(s.bayes_cross_entropy, 0.3);
+  EXPECT_LT(s.bayes_cross_entropy, std::log(3.0));
+  EXPECT_GT(s.bayes_agreement, 0.9);
+  EXPECT_GT(s.bayes_accuracy, s.accuracy.value - 0.05);
+}
+
+TEST(Evaluate, AGrowingMemoryIsEstimatedAndLimited) {
+  const auto tokenizer = open_tokenizer("lexeme");
+  const std::int64_t vocabulary = tokenizer->vocabulary_size();
+  const Model attention = untrained({{"model_type", "transformer"}}, vocabulary);
+  const Model delta = untrained({}, vocabulary);
+  EXPECT_EQ(growing_memory(delta, 1'000'000), 0);
+  const std::int64_t one = growing_memory(attention, 1000);
+  // Two layers keep keys and values of width 24.
+  EXPECT_GT(one, 1000 * 2 * 2 * 24 * 4);
+  EXPECT_NEAR(static_cast<double>(growing_memory(attention, 2000)), 2.0 * static_cast<double>(one),
+              1);
+  const TraceRows rows(task_of("commands = 40\nspacing = 8\n"), *tokenizer, 1, true);
+  const auto need = growing_memory(attention, rows.tokens());
+  const Statistics all = statistics_of(evaluate(attention, rows, 0, 4).tally, {});
+  const Statistics few =
+      statistics_of(evaluate(attention, rows, 0, 4, {.most_memory = need + 1}).tally, {});
+  EXPECT_EQ(all.accuracy.right, few.accuracy.right);
+  try {
+    evaluate(attention, rows, 0, 4, {.most_memory = need / 2});
+    FAIL() << "the limit must hold";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("memory limit"));
+  }
+  EXPECT_NO_THROW(evaluate(delta, rows, 0, 1, {.most_memory = 1}));
+}
+
+TEST(Evaluate, AVocabularyThatIsTooSmallIsRefused) {
+  const auto tokenizer = open_tokenizer("lexeme");
+  const TraceRows rows(task_of("commands = 8\n"), *tokenizer, 1, true);
+  EXPECT_THROW(evaluate(untrained({}, 20), rows, 0, 1), UsageError);
+}
+
+TEST(Evaluate, LogitsThatAreNoNumbersAreAnError) {
+  const auto tokenizer = open_tokenizer("lexeme");
+  const TraceRows rows(task_of("commands = 8\n"), *tokenizer, 1, true);
+  Model model = untrained({}, tokenizer->vocabulary_size());
+  {
+    const at::NoGradGuard no_gradients;
+    model.parameters().back().value.fill_(NAN);
+  }
+  try {
+    evaluate(model, rows, 0, 1);
+    FAIL() << "NaN must not pass";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("must be numbers"));
+  }
+}
+
+TEST(Evaluate, OtherPrecisionsAndComposedFormsAgree) {
+  const auto tokenizer = open_tokenizer("lexeme");
+  const TraceRows rows(task_of("commands = 30\nspacing = 2\n"), *tokenizer, 1, true);
+  Model model = untrained({}, tokenizer->vocabulary_size());
+  const Statistics kernels = statistics_of(evaluate(model, rows, 0, 3).tally, {});
+  {
+    const EngineScope engine(Engine::kComposed);
+    const Statistics composed = statistics_of(evaluate(model, rows, 0, 3).tally, {});
+    EXPECT_NEAR(composed.cross_entropy, kernels.cross_entropy, 1e-4);
+  }
+  model.to(at::kDouble);
+  const Statistics fp64 = statistics_of(evaluate(model, rows, 0, 3).tally, {});
+  EXPECT_NEAR(fp64.cross_entropy, kernels.cross_entropy, 1e-4);
+  EXPECT_NE(fp64.cross_entropy, kernels.cross_entropy);
+  model.to(at::kBFloat16);
+  const Statistics bf16 = statistics_of(evaluate(model, rows, 0, 3).tally, {});
+  EXPECT_NEAR(bf16.cross_entropy, kernels.cross_entropy, 0.2);
+}
+
+TEST(ModelLogitsAt, AreTheLogitsAtThosePlaces) {
+  const Model model = untrained({}, 19);
+  const at::NoGradGuard no_gradients;
+  const at::Tensor ids = at::arange(14, at::kLong).view({2, 7});
+  const at::Tensor all = model.logits(ids);
+  const at::Tensor places = at::arange(14, at::kLong).slice(0, 1, 14, 4);  // 1, 5, 9, 13
+  EXPECT_TRUE(at::equal(model.logits_at(ids, places), all.flatten(0, 1).index_select(0, places)));
+  EXPECT_EQ(model.logits_at(ids, places.slice(0, 0, 0)).size(0), 0);
+}
+
+}  // namespace
+}  // namespace shellgame

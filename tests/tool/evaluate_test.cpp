@@ -1,0 +1,152 @@
+// `shellgame evaluate` as a user runs it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "run_tool.h"
+#include "shellgame/system/files.h"
+#include "tests/tensors/scratch_directory.h"
+
+namespace shellgame {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class EvaluateTool : public testing::Test {
+ protected:
+  void make_exact(const std::string& name, const std::string& options = "--group S5") {
+    const Result made = run("model exact " + options + " --output " + (directory_ / name));
+    ASSERT_EQ(made.code, 0) << made.output;
+  }
+  ScratchDirectory directory_;
+};
+
+TEST_F(EvaluateTool, TheExactModelScoresOneOnAGrid) {
+  make_exact("model");
+  const std::string file = directory_ / "out.json";
+  const Result result = run("evaluate --model " + (directory_ / "model") +
+                            " --group S5 --moves permutations --commands 16,64 --spacing 8,32 "
+                            "--count 3 --seed 0..1 --format json --output " +
+                            file);
+  ASSERT_EQ(result.code, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("16 commands with spacing 32 are left out"));
+  const auto cells = nlohmann::json::parse(read_file(file));
+  ASSERT_EQ(cells.size(), 3u);
+  for (const auto& cell : cells) {
+    EXPECT_EQ(cell.at("accuracy"), 1.0);
+    EXPECT_EQ(cell.at("final_accuracy"), 1.0);
+    EXPECT_EQ(cell.at("last_eighth_accuracy"), 1.0);
+    EXPECT_LT(cell.at("cross_entropy").get<double>(), 1e-4);
+    EXPECT_EQ(cell.at("seeds").size(), 2u);
+    EXPECT_EQ(cell.at("traces"), 6);
+  }
+  EXPECT_EQ(cells[2].at("commands"), 64);
+  EXPECT_EQ(cells[2].at("spacing"), 32);
+  EXPECT_EQ(cells[2].at("reveals"), 12);
+}
+
+TEST_F(EvaluateTool, TextAndCsvSayTheSame) {
+  make_exact("model");
+  const std::string what = "evaluate --model " + (directory_ / "model") +
+                           " --commands 32 --spacing 8 --count 2 --mode free ";
+  const Result text = run(what + "--show 1");
+  ASSERT_EQ(text.code, 0) << text.output;
+  EXPECT_THAT(text.output, HasSubstr("free-running"));
+  EXPECT_THAT(text.output, HasSubstr("trace 0 of seed 0: 4 reveals, 0 wrong"));
+  EXPECT_THAT(text.output, HasSubstr("peak memory"));
+  const Result csv = run(what + "--format csv");
+  EXPECT_THAT(csv.output, HasSubstr("\n32,8,,free,fp32,2,1,2,8,"));
+}
+
+TEST_F(EvaluateTool, AnUncertainTaskIsComparedWithTheBayesOptimum) {
+  make_exact("model", "--group S3 --moves swaps --kind marginal");
+  const Result result =
+      run("evaluate --model " + (directory_ / "model") +
+          " --group S3 --moves swaps --uncertainty branching --commands 24 --spacing 4 --count 8 "
+          "--format json");
+  ASSERT_EQ(result.code, 0) << result.output;
+  const auto cell = nlohmann::json::parse(result.output).at(0);
+  EXPECT_GT(cell.at("bayes_cross_entropy").get<double>(), 0.2);
+  EXPECT_GT(cell.at("bayes_agreement").get<double>(), 0.8);
+  const Result without =
+      run("evaluate --model " + (directory_ / "model") +
+          " --group S3 --moves swaps --uncertainty branching --commands 24 --spacing 4 --count 8 "
+          "--format json --bayes never");
+  const auto bare = nlohmann::json::parse(without.output).at(0);
+  EXPECT_TRUE(bare.at("bayes_cross_entropy").is_null());
+  EXPECT_EQ(bare.at("accuracy"), cell.at("accuracy"));
+}
+
+TEST_F(EvaluateTool, ARunBringsItsTask) {
+  std::filesystem::create_directories(directory_ / "run");
+  make_exact("run/model", "--group S3 --moves swaps");
+  write_file(
+      directory_ / "run/experiment.toml",
+      "[task]\ngroup = 'S3'\nmoves = 'swaps'\nstages = [{commands = 4, spacing = 1, traces = "
+      "9}, {commands = 24, spacing = 6}]\n");
+  const std::string what = "evaluate --run " + (directory_ / "run") + " --count 2 --format json";
+  const Result result = run(what);
+  ASSERT_EQ(result.code, 0) << result.output;
+  const auto cell = nlohmann::json::parse(result.output).at(0);
+  EXPECT_EQ(cell.at("commands"), 24);
+  EXPECT_EQ(cell.at("spacing"), 6);
+  EXPECT_EQ(cell.at("accuracy"), 1.0);
+  EXPECT_THAT(cell.at("task").get<std::string>(), HasSubstr("S3 swaps"));
+  const Result longer = run(what + " --commands 48 --reveal-forms equal");
+  const auto other = nlohmann::json::parse(longer.output).at(0);
+  EXPECT_EQ(other.at("commands"), 48);
+  EXPECT_THAT(other.at("task").get<std::string>(), HasSubstr("reveal-forms = equal"));
+}
+
+TEST_F(EvaluateTool, SequencesAreCellsByLength) {
+  const Result made =
+      run("model new --set model_type=delta_net --set hidden_size=16 --set num_heads=2 --set "
+          "num_hidden_layers=1 --set vocab_size=3 --output " +
+          (directory_ / "model"));
+  ASSERT_EQ(made.code, 0) << made.output;
+  const std::string what = "evaluate --model " + (directory_ / "model") + " --sequence parity ";
+  const Result result = run(what + "--lengths 8,16,20-40 --count 20 --format json");
+  ASSERT_EQ(result.code, 0) << result.output;
+  const auto cells = nlohmann::json::parse(result.output);
+  ASSERT_EQ(cells.size(), 3u);
+  EXPECT_EQ(cells[0].at("length"), "8");
+  EXPECT_EQ(cells[0].at("reveals"), 20 * 7);
+  EXPECT_EQ(cells[2].at("length"), "20-40");
+  EXPECT_EQ(cells[0].at("chance"), 0.5);
+  EXPECT_THAT(run(what + "--lengths 8").output, HasSubstr("target"));
+  EXPECT_THAT(run(what + "--mode free").output, HasSubstr("--mode free is for traces"));
+  EXPECT_THAT(run(what + "--commands 8").output, HasSubstr("sequences have --lengths"));
+  EXPECT_THAT(run(what + "--lengths 9-8").output, HasSubstr("--lengths must be"));
+  EXPECT_THAT(run("evaluate --model " + (directory_ / "model")).output,
+              HasSubstr("its vocabulary has 3"));
+}
+
+TEST_F(EvaluateTool, WrongUseGetsASentence) {
+  make_exact("model", "--group S3 --moves swaps");
+  const std::string model = "evaluate --model " + (directory_ / "model") + " ";
+  const std::pair<std::string, std::string> cases[] = {
+      {"evaluate", "either --run DIR or --model DIR must be given"},
+      {model + "--run x", "either --run DIR or --model DIR must be given"},
+      {"evaluate --run " + (directory_ / "none"), "has the training ended?"},
+      {model + "--commands 8 --spacing 9", "a spacing must be at most the number of commands"},
+      {model + "--commands 8,x", "--commands must be whole numbers"},
+      {model + "--commands 0", "--commands must be numbers of at least 1"},
+      {model + "--seed 3..1", "--seed must be numbers"},
+      {model + "--seed 9223372036854775808", "a seed must be below 2^63"},
+      {model + "--lengths 4", "traces have --commands and --spacing"},
+      {model + "--mode loose", "must be one of teacher, free"},
+      {model + "--comands 8", "is '--commands' meant?"},
+      {model + "--reveals none", "must show values"},
+  };
+  for (const auto& [arguments, sentence] : cases) {
+    const Result result = run(arguments);
+    EXPECT_NE(result.code, 0) << arguments;
+    EXPECT_THAT(result.output, HasSubstr(sentence)) << arguments;
+  }
+}
+
+}  // namespace
+}  // namespace shellgame
