@@ -17,8 +17,8 @@ namespace shellgame {
 
 // Parameters whose names contain `match` (the last group that matches counts).
 struct ParameterGroup {
-  std::string match;
-  std::optional<double> decay;
+  std::string match = {};
+  std::optional<double> decay = {};
   double rate = 1;  // times the learning rate
 };
 
@@ -29,7 +29,7 @@ struct OptimiserSettings {
   double decay = 0.1;  // of matrices; norms, biases and decay rates have none
   double clip = 1;     // the largest norm of all gradients together; 0: none
   double muon_rate = 0.02, muon_momentum = 0.95;
-  std::vector<ParameterGroup> groups;
+  std::vector<ParameterGroup> groups = {};
 };
 
 struct ScheduleSettings {

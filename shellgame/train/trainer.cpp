@@ -144,11 +144,13 @@ class Run {
 
   void check_memory() {
     MemoryEstimate most;
+    Experiment one_row = experiment_;  // a batch that does not fit is not made to find that out
+    for (StageSettings& stage : one_row.stages) stage.batch = stage.accumulation = 1;
+    BatchMaker probe(one_row, tokenizer_.get());
     for (std::size_t i = 0; i < experiment_.stages.size(); ++i) {
-      BatchMaker probe(experiment_, tokenizer_.get());
       probe.start_stage(i, false);
-      const TrainingBatch batch = probe.next(0);
-      const MemoryEstimate one = estimate_memory(model_, batch.ids.size(0), batch.ids.size(1));
+      const MemoryEstimate one =
+          estimate_memory(model_, experiment_.stages[i].batch, probe.next(0).ids.size(1));
       if (one.total() > most.total()) most = one;
     }
     const std::int64_t available = available_memory();
