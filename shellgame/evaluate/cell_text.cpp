@@ -22,7 +22,10 @@ class Table {
     for (const auto& row : rows_) {
       std::string line;
       for (std::size_t i = 0; i < row.size(); ++i) {
-        line += fmt::format("{}{:>{}}", i > 0 ? "  " : "", row[i], widths[i]);
+        // Numbers to the right; words and bars, which come last, to the left.
+        const bool last = i + 1 == row.size() && i > 0;
+        line +=
+            last ? "  " + row[i] : fmt::format("{}{:>{}}", i > 0 ? "  " : "", row[i], widths[i]);
       }
       while (line.ends_with(' ')) line.pop_back();
       text += line + "\n";

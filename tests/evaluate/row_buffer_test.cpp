@@ -71,8 +71,8 @@ TEST(RowBuffer, ReadsAheadAndForgetsWhatWasRead) {
   row.fill(100);
   EXPECT_TRUE(row.ended());
   ASSERT_EQ(row.waiting().size(), 2u);
-  // Tokens after the last value and its end are not needed: 9 8 1 2 7 7 8 3 7.
-  EXPECT_EQ(row.left(), 9u);
+  // What comes after the last value is not needed: 9 8 1 2 7 7 8 3.
+  EXPECT_EQ(row.left(), 8u);
   EXPECT_EQ(ahead(row, 13).back(), 0);  // past the end
 }
 
@@ -90,13 +90,13 @@ TEST(RowBuffer, AnotherValueMayBeShorterOrLonger) {
 TEST(RowBuffer, AHalfReadValueStaysWhereItIs) {
   RowBuffer row(std::make_unique<ThreePieces>(), 0);
   row.fill(6);
-  row.advance(6);  // 9 9 9 9 8 1
+  row.advance(5);  // 9 9 9 9 8, and the first token of the value is chosen
   row.waiting().front().depth = 1;
   row.fill(50);
   EXPECT_EQ(row.next_place(), 0u);
-  EXPECT_EQ(ahead(row, 3), (std::vector<std::int64_t>{2, 7, 7}));
+  EXPECT_EQ(ahead(row, 4), (std::vector<std::int64_t>{1, 2, 7, 7}));
   row.replace_first(0);  // the value 1: its second token goes
-  EXPECT_EQ(ahead(row, 5), (std::vector<std::int64_t>{7, 7, 8, 3, 7}));
+  EXPECT_EQ(ahead(row, 6), (std::vector<std::int64_t>{1, 7, 7, 8, 3, 7}));
 }
 
 WaitingReveal certain_two() {
