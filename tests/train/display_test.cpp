@@ -20,9 +20,10 @@ const StepReport kReport{.stage = 1,
                          .step_seconds = 0.5};
 
 TEST(Display, ALineHasAllNumbers) {
-  EXPECT_EQ(step_line(kReport, 400, false),
-            "stage 2/6 (4;1)  step 50/100  loss 0.2500  revealed 0.500  54k tokens/s  40 % of peak  "
-            "1:05 gone, at most 1:15 left");
+  EXPECT_EQ(
+      step_line(kReport, 400, false),
+      "stage 2/6 (4;1)  step 50/100  loss 0.2500  revealed 0.500  54k tokens/s  40 % of peak  "
+      "1:05 gone, at most 1:15 left");
 }
 
 TEST(Display, ANarrowTerminalGetsWhatFits) {

@@ -65,9 +65,8 @@ groups = [{ match = "embeddings", weight-decay = 0.0, rate = 0.5 }]
 }
 
 TEST(Experiment, StreamsOfAllStagesMayBeNamedOnce) {
-  const Experiment e =
-      parse_experiment(std::string(kSmall) + "[stream]\nsegments = { from = 2, to = 32, over = 0.7 }",
-                       "x.toml");
+  const Experiment e = parse_experiment(
+      std::string(kSmall) + "[stream]\nsegments = { from = 2, to = 32, over = 0.7 }", "x.toml");
   ASSERT_TRUE(e.stages[0].stream);
   EXPECT_EQ(e.stages[0].stream->from, 2);
   EXPECT_EQ(e.stages[0].stream->over, 0.7);

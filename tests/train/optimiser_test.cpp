@@ -46,8 +46,8 @@ TEST(Optimiser, MuonTakesTheMatricesInsideBlocks) {
   const Optimiser optimiser(model, {.kind = "muon"});
   const auto tensors = optimiser.tensors();
   for (const Parameter& parameter : model.parameters()) {
-    const bool inside = parameter.value.dim() == 2 &&
-                        parameter.name.find("layers.") != std::string::npos;
+    const bool inside =
+        parameter.value.dim() == 2 && parameter.name.find("layers.") != std::string::npos;
     EXPECT_EQ(tensors.contains("momentum." + parameter.name), inside) << parameter.name;
     EXPECT_EQ(tensors.contains("mean." + parameter.name), !inside) << parameter.name;
   }

@@ -68,8 +68,8 @@ TEST(RunCheckpoint, OnlyTheLastOnesAreKept) {
 }
 
 TEST(RunCheckpoint, ADamagedOneIsPassedOverWhateverFileIsDamaged) {
-  for (const char* name : {"model.safetensors", "trainer.safetensors", "trainer.json",
-                           "config.json"}) {
+  for (const char* name :
+       {"model.safetensors", "trainer.safetensors", "trainer.json", "config.json"}) {
     const ScratchFolder folder;
     const Model good = small_model(1), other = small_model(3);
     write_checkpoint(folder.path(), at_step(5), good, {}, 3);

@@ -35,7 +35,9 @@ std::vector<std::string> lines_of(const std::string& run) {
   return lines;
 }
 
-std::string weights_of(const std::string& run) { return read_file(run + "/model/model.safetensors"); }
+std::string weights_of(const std::string& run) {
+  return read_file(run + "/model/model.safetensors");
+}
 
 // Trains until so many steps are done, then dies without a word.
 struct Died {};
@@ -54,10 +56,10 @@ TEST(Trainer, ARunIsADirectoryWithAllThatLaterStagesNeed) {
   const TrainResult result = train(options_for(small_experiment(), folder / "run"));
   EXPECT_TRUE(result.complete);
   EXPECT_EQ(result.steps, 18);
-  for (const char* name : {"experiment.toml", "environment.json", "metrics.jsonl", "model/config.json",
-                           "model/model.safetensors", "model/tokenizer.json", "result.json",
-                           "checkpoints/step-00000018/trainer.json",
-                           "tensorboard/events.out.tfevents.0.shellgame"})
+  for (const char* name :
+       {"experiment.toml", "environment.json", "metrics.jsonl", "model/config.json",
+        "model/model.safetensors", "model/tokenizer.json", "result.json",
+        "checkpoints/step-00000018/trainer.json", "tensorboard/events.out.tfevents.0.shellgame"})
     EXPECT_TRUE(std::filesystem::exists(folder / ("run/" + std::string(name)))) << name;
   EXPECT_EQ(lines_of(folder / "run").size(), 18u);
   EXPECT_EQ(read_experiment(folder / "run/experiment.toml").resolved, small_experiment().resolved);
@@ -184,17 +186,17 @@ TEST(Trainer, WhatCannotStartIsRefused) {
   TrainOptions other = options_for(small_experiment({"seed=4"}), folder / "run");
   other.resume = true;
   EXPECT_THAT(refusal(other), testing::HasSubstr("it differs at /seed: 4"));
-  EXPECT_THAT(refusal(options_for(small_experiment({"stages.0.batch=100000", "stages.0.commands=10000",
-                                                    "model.hidden_size=4096"}),
-                                  folder / "large")),
-              testing::HasSubstr("of memory"));
+  EXPECT_THAT(
+      refusal(options_for(small_experiment({"stages.0.batch=100000", "stages.0.commands=10000",
+                                            "model.hidden_size=4096"}),
+                          folder / "large")),
+      testing::HasSubstr("of memory"));
 }
 
 TEST(Trainer, NumbersThatAreNotFiniteStopTheRunWithStepLayerAndCheckpoint) {
   const ScratchFolder folder;
-  const std::string sentence = refusal(
-      options_for(small_experiment({"optimiser.learning-rate=1e30", "optimiser.clip=0"}),
-                  folder / "run"));
+  const std::string sentence = refusal(options_for(
+      small_experiment({"optimiser.learning-rate=1e30", "optimiser.clip=0"}), folder / "run"));
   EXPECT_THAT(sentence, testing::HasSubstr("step "));
   EXPECT_THAT(sentence, testing::HasSubstr("not finite is"));
   EXPECT_THAT(sentence, testing::HasSubstr("checkpoint"));
