@@ -66,9 +66,10 @@ at::Tensor Weights::linear(const std::string& name, std::int64_t out, std::int64
 
 at::Tensor Weights::embedding(const std::string& name, std::int64_t rows,
                               std::int64_t width) const {
+  const double scale = init_.kind == InitKind::kTorch ? 1 : range_;
   return drawn(
       name + ".weight", {rows, width},
-      [this](RandomStream& numbers) { return range_ * draw_normal(numbers); }, true);
+      [scale](RandomStream& numbers) { return scale * draw_normal(numbers); }, true);
 }
 
 at::Tensor Weights::convolution(const std::string& name, std::int64_t channels,

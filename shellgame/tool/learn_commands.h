@@ -59,7 +59,7 @@ struct BenchModelOptions {
 struct TrainCommandOptions {
   std::string experiment;  // a TOML file; may be empty where a run goes on
   std::vector<std::string> settings;
-  std::string run, from;
+  std::string run, from, arm;
   bool resume = false, quiet = false;
   int threads = 0;  // of the command line; 0: the experiment's
 };
