@@ -36,19 +36,6 @@ ValueTree tree_of(const Targets& targets) {
 
 }  // namespace
 
-std::unique_ptr<SequenceTask> make_sequence_task(const SequenceSpec& spec) {
-  if (spec.kind == "word-problem") {
-    return std::make_unique<WordProblem>(NumberedGroup::parse(spec.group), spec.max, spec.product);
-  }
-  if (spec.kind != "parity" && spec.kind != "modular-arithmetic") {
-    wrong_use("a sequence task must be parity, modular-arithmetic or word-problem, not '{}'",
-              spec.kind);
-  }
-  return std::make_unique<FormalLanguage>(
-      spec.kind == "parity" ? Language::kParity : Language::kModularArithmetic,
-      LengthRange{spec.min, spec.max});
-}
-
 class SequenceRows::SequenceRow final : public Row {
  public:
   SequenceRow(const SequenceRows& rows, std::uint64_t index) : rows_(rows), index_(index) {}

@@ -6,23 +6,9 @@
 #include <string>
 
 #include "shellgame/evaluate/rows.h"
-#include "shellgame/groups/permutation.h"
-#include "shellgame/sequences/sequence.h"
+#include "shellgame/sequences/sequence_spec.h"
 
 namespace shellgame {
-
-// What `shellgame evaluate --sequence` and the [sequence] table of an experiment name.
-struct SequenceSpec {
-  std::string kind;  // "parity", "modular-arithmetic", "word-problem"
-  std::string group = "S5";
-  Multiplication product = Multiplication::kRight;
-  std::uint32_t min = 3, max = 40;  // lengths, as the kind counts them
-  friend bool operator==(const SequenceSpec&, const SequenceSpec&) = default;
-};
-
-// Throws UsageError for an unknown kind, and for lengths that it does not have. A word problem has
-// one length: the longest.
-std::unique_ptr<SequenceTask> make_sequence_task(const SequenceSpec& spec);
 
 class SequenceRows final : public RowMaker {
  public:

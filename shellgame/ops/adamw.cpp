@@ -11,7 +11,9 @@
 namespace shellgame {
 
 AdamW::AdamW(std::vector<at::Tensor> parameters, std::vector<bool> decays, AdamWSettings settings)
-    : parameters_(std::move(parameters)), decays_(std::move(decays)), settings_(settings) {
+    : parameters_(std::move(parameters)), settings_(settings) {
+  for (const bool decays_at_all : decays) decays_.push_back(decays_at_all ? settings.decay : 0);
+  rates_.assign(decays_.size(), 1);
   for (const at::Tensor& parameter : parameters_) {
     means_.push_back(at::zeros_like(parameter.detach(), at::MemoryFormat::Contiguous));
     squares_.push_back(at::zeros_like(parameter.detach(), at::MemoryFormat::Contiguous));
@@ -22,7 +24,40 @@ void AdamW::clear_gradients() {
   for (at::Tensor& parameter : parameters_) parameter.mutable_grad() = at::Tensor();
 }
 
+void AdamW::set_group(std::size_t i, double decay, double rate) {
+  decays_.at(i) = decay;
+  rates_.at(i) = rate;
+}
+
 double AdamW::step(double learning_rate) {
+  const double all = norm();
+  if (!std::isfinite(all)) return all;
+  apply(learning_rate, settings_.clip > 0 && all > settings_.clip ? settings_.clip / all : 1);
+  return all;
+}
+
+double AdamW::norm() const {
+  const at::NoGradGuard no_gradients;
+  std::vector<at::Tensor> gradients;
+  bool fit = true;
+  for (const at::Tensor& parameter : parameters_) {
+    if (!parameter.grad().defined()) continue;
+    gradients.push_back(parameter.grad().contiguous());
+    fit = fit && kernels_fit({gradients.back()});
+  }
+  if (fit) {
+    std::vector<GradientPart> parts;
+    for (const at::Tensor& gradient : gradients)
+      parts.push_back({numbers(gradient), gradient.numel()});
+    return gradient_norm(parts);
+  }
+  double sum = 0;
+  for (const at::Tensor& gradient : gradients)
+    sum += gradient.to(at::kDouble).square().sum().item<double>();
+  return std::sqrt(sum);
+}
+
+void AdamW::apply(double learning_rate, double gradient_scale) {
   const at::NoGradGuard no_gradients;
   ++steps_;
   std::vector<at::Tensor> gradients;
@@ -31,20 +66,6 @@ double AdamW::step(double learning_rate) {
     gradients.push_back(parameter.grad().defined() ? parameter.grad().contiguous() : at::Tensor());
     fit = fit && kernels_fit({parameter, gradients.back()}) && parameter.is_contiguous();
   }
-  double norm = 0;
-  if (fit) {
-    std::vector<GradientPart> parts;
-    for (const at::Tensor& gradient : gradients) {
-      if (gradient.defined()) parts.push_back({numbers(gradient), gradient.numel()});
-    }
-    norm = gradient_norm(parts);
-  } else {
-    for (const at::Tensor& gradient : gradients) {
-      if (gradient.defined()) norm += gradient.to(at::kDouble).square().sum().item<double>();
-    }
-    norm = std::sqrt(norm);
-  }
-  const double scale = settings_.clip > 0 && norm > settings_.clip ? settings_.clip / norm : 1;
   if (fit) {
     std::vector<AdamwParameter> list;
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
@@ -54,28 +75,28 @@ double AdamW::step(double learning_rate) {
                       .mean = mutable_numbers(means_[i]),
                       .square = mutable_numbers(squares_[i]),
                       .size = parameters_[i].numel(),
-                      .learning_rate = learning_rate,
-                      .decay = decays_[i] ? settings_.decay : 0});
+                      .learning_rate = learning_rate * rates_[i],
+                      .decay = decays_[i]});
     }
     adamw(list, {.beta1 = settings_.beta1,
                  .beta2 = settings_.beta2,
                  .eps = settings_.eps,
                  .step = steps_,
-                 .gradient_scale = scale});
-    return norm;
+                 .gradient_scale = gradient_scale});
+    return;
   }
   const double first = 1 - std::pow(settings_.beta1, static_cast<double>(steps_));
   const double second = 1 - std::pow(settings_.beta2, static_cast<double>(steps_));
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     if (!gradients[i].defined()) continue;
-    const at::Tensor gradient = gradients[i] * scale;
+    const at::Tensor gradient = gradients[i] * gradient_scale;
+    const double rate = learning_rate * rates_[i];
     means_[i].mul_(settings_.beta1).add_(gradient, 1 - settings_.beta1);
     squares_[i].mul_(settings_.beta2).addcmul_(gradient, gradient, 1 - settings_.beta2);
-    if (decays_[i]) parameters_[i].mul_(1 - learning_rate * settings_.decay);
+    if (decays_[i] != 0) parameters_[i].mul_(1 - rate * decays_[i]);
     parameters_[i].addcdiv_(means_[i], squares_[i].div(second).sqrt_().add_(settings_.eps),
-                            -learning_rate / first);
+                            -rate / first);
   }
-  return norm;
 }
 
 }  // namespace shellgame

@@ -19,9 +19,15 @@ class AdamW {
   // `decays[i]` says whether weight decay is meant for parameters[i].
   AdamW(std::vector<at::Tensor> parameters, std::vector<bool> decays, AdamWSettings settings);
 
+  // A weight decay and a factor on the learning rate for parameters[i] alone.
+  void set_group(std::size_t i, double decay, double rate);
+
   // One step with the gradients (of .grad(); a parameter without one is left alone). Returns the
-  // norm of all gradients before clipping.
+  // norm of all gradients before clipping; if that is not finite, nothing was changed.
   double step(double learning_rate);
+  // The two halves of a step, for gradients that are clipped together with others.
+  double norm() const;
+  void apply(double learning_rate, double gradient_scale);
   void clear_gradients();
 
   std::int64_t steps() const { return steps_; }
@@ -32,7 +38,7 @@ class AdamW {
 
  private:
   std::vector<at::Tensor> parameters_, means_, squares_;
-  std::vector<bool> decays_;
+  std::vector<double> decays_, rates_;
   AdamWSettings settings_;
   std::int64_t steps_ = 0;
 };

@@ -46,23 +46,6 @@ std::vector<double> take_turns(int rounds, const std::vector<std::function<void(
   return medians;
 }
 
-GemmPeak measure_gemm_peak() {
-  constexpr std::int64_t kSize = 1024;
-  constexpr int kRounds = 7;
-  const at::NoGradGuard no_gradients;
-  const at::Tensor a = at::randn({kSize, kSize}), b = at::randn({kSize, kSize});
-  at::Tensor c = at::empty({kSize, kSize});
-  const auto best = [&](const at::Tensor& left, const at::Tensor& right) {
-    double least = 1e9;
-    at::mm_out(c, left, right);
-    for (int i = 0; i < kRounds; ++i) {
-      least = std::min(least, seconds_of([&] { at::mm_out(c, left, right); }));
-    }
-    return 2.0 * kSize * kSize * kSize / least;
-  };
-  return {.nn = best(a, b), .nt = best(a, b.t()), .tn = best(a.t(), b)};
-}
-
 void run_bench_model(const BenchModelOptions& options) {
   BenchJson result = {{"bench", "model"},
                       {"torch", TORCH_VERSION},

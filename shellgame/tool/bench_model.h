@@ -8,19 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "shellgame/ops/gemm_peak.h"
 #include "shellgame/tool/run_learn.h"
 
 namespace shellgame {
 
 using BenchJson = nlohmann::ordered_json;
-
-// FLOP a second of the best of the three forms (plain, one side transposed) at 1024 cubed, on all
-// threads.
-struct GemmPeak {
-  double nn = 0, nt = 0, tn = 0;
-  double best() const { return std::max({nn, nt, tn}); }
-};
-GemmPeak measure_gemm_peak();
 
 // Runs each work once unmeasured (unless told), then all in turns; the median of each.
 std::vector<double> take_turns(int rounds, const std::vector<std::function<void()>>& works,

@@ -70,6 +70,8 @@ void add_belief_check(CLI::App& belief);
 void add_belief_marginal_error(CLI::App& belief);
 void add_model(CLI::App& app);
 void add_model_exact(CLI::App& model);
+void add_train(CLI::App& app);
+void add_sweep(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_bench(CLI::App& app);
 void add_bench_model(CLI::App& bench);

@@ -56,6 +56,13 @@ struct BenchModelOptions {
   std::string output = "-";
 };
 
+struct TrainCommandOptions {
+  std::string experiment;  // a TOML file; may be empty where a run goes on
+  std::vector<std::string> settings;
+  std::string run, from;
+  bool resume = false, quiet = false;
+  int threads = 0;  // of the command line; 0: the experiment's
+};
 struct EvaluateOptions;  // tool/evaluate_options.h
 
 struct LearnCommands {
@@ -65,6 +72,8 @@ struct LearnCommands {
   void (*convert)(const ConvertOptions&);
   void (*new_model)(const NewModelOptions&);
   void (*bench_model)(const BenchModelOptions&);
+  // False: interrupted, with a checkpoint.
+  bool (*train)(const TrainCommandOptions&);
   void (*evaluate)(const EvaluateOptions&);
 };
 

@@ -73,6 +73,8 @@ int run(int argc, char** argv) {
   add_group(app);
   add_belief(app);
   add_model(app);
+  add_train(app);
+  add_sweep(app);
   add_evaluate(app);
   add_bench(app);
   add_signature(app);

@@ -17,6 +17,7 @@
 #include "shellgame/tasks/task_keys.h"
 #include "shellgame/tokens/tokenizer.h"
 #include "shellgame/tool/evaluate_options.h"
+#include "shellgame/tool/run_evaluate.h"
 #include "shellgame/tool/run_learn.h"
 
 namespace shellgame {
@@ -134,8 +135,7 @@ std::vector<ShownTrace> in_words(const RowMaker& rows, const Evaluation& result,
 
 class Grid {
  public:
-  explicit Grid(const EvaluateOptions& options)
-      : options_(options), model_(open_model(options.model)) {
+  Grid(const EvaluateOptions& options, const Model& model) : options_(options), model_(model) {
     if (!options.sequences) tokenizer_ = open_tokenizer(tokenizer_of(options));
     report_.model = options.model.directory;
     report_.task = task_words(options);
@@ -153,6 +153,7 @@ class Grid {
           rows_of(point, options_.seeds.front())->tokens() * options_.count * options_.seeds.size();
     }
     Progress progress("evaluating", "tokens", total);
+    const at::NoGradGuard no_gradients;
     const auto start = std::chrono::steady_clock::now();
     for (const Point& point : points) report_.cells.push_back(cell_of(point, progress));
     report_.seconds =
@@ -209,16 +210,20 @@ class Grid {
   }
 
   const EvaluateOptions& options_;
-  Model model_;
+  const Model& model_;
   std::unique_ptr<Tokenizer> tokenizer_;
   EvaluationReport report_;
 };
 
 }  // namespace
 
+EvaluationReport evaluate_grid(const EvaluateOptions& options, const Model& model) {
+  return Grid(options, model).run();
+}
+
 void run_evaluate(const EvaluateOptions& options) {
   const EngineScope engine(options.model.composed ? Engine::kComposed : Engine::kKernels);
-  const EvaluationReport report = Grid(options).run();
+  const EvaluationReport report = evaluate_grid(options, open_model(options.model));
   OutputFile file(options.output);
   if (options.format == "json") {
     file.write(to_json(report).dump(2) + "\n");

@@ -13,9 +13,9 @@ namespace {
 
 // Torch's own errors carry a page of addresses; the first line says what is wrong.
 template <auto kRun, class Options>
-void in_a_sentence(const Options& options) {
+auto in_a_sentence(const Options& options) {
   try {
-    kRun(options);
+    return kRun(options);
   } catch (const c10::Error& error) {
     const std::string text = error.what_without_backtrace();
     fail("LibTorch cannot do this: {}", text.substr(0, text.find('\n')));
@@ -34,6 +34,7 @@ extern "C" const shellgame::LearnCommands* shellgame_learn_commands(int threads)
                                          .convert = in_a_sentence<run_convert>,
                                          .new_model = in_a_sentence<run_new_model>,
                                          .bench_model = in_a_sentence<run_bench_model>,
+                                         .train = in_a_sentence<run_train>,
                                          .evaluate = in_a_sentence<run_evaluate>};
   use_threads(threads);
   keep_freed_memory();

@@ -16,6 +16,7 @@ void run_generate(const GenerateOptions& options);
 void run_convert(const ConvertOptions& options);
 void run_new_model(const NewModelOptions& options);
 void run_bench_model(const BenchModelOptions& options);
+bool run_train(const TrainCommandOptions& options);
 void run_evaluate(const EvaluateOptions& options);
 
 }  // namespace shellgame

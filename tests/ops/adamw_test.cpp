@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "shellgame/ops/engine.h"
 
 namespace shellgame {
@@ -42,6 +44,32 @@ TEST(AdamW, ClipsTheWholeGradient) {
     // Clipped to (1/3, 2/3, 2/3): a step of g / (|g| + 1).
     EXPECT_NEAR(x[0].item<double>(), -0.25, 1e-6);
     EXPECT_NEAR(y[0].item<double>(), -0.4, 1e-6);
+  }
+}
+
+TEST(AdamW, ANormThatIsNotFiniteChangesNothing) {
+  for (const Engine kind : {Engine::kKernels, Engine::kComposed}) {
+    const EngineScope engine(kind);
+    at::Tensor x = at::ones({2}).requires_grad_();
+    AdamW optimiser({x}, {true}, {});
+    x.mutable_grad() = at::tensor({1.0F, INFINITY});
+    EXPECT_FALSE(std::isfinite(optimiser.step(1)));
+    EXPECT_EQ(x[0].item<float>(), 1);
+    EXPECT_EQ(optimiser.steps(), 0);
+  }
+}
+
+TEST(AdamW, AGroupHasItsOwnDecayAndRate) {
+  for (const Engine kind : {Engine::kKernels, Engine::kComposed}) {
+    const EngineScope engine(kind);
+    at::Tensor x = at::ones({1}).requires_grad_(), y = at::ones({1}).requires_grad_();
+    AdamW optimiser({x, y}, {true, true}, {.decay = 0, .clip = 0});
+    optimiser.set_group(1, 0.5, 0.1);
+    x.mutable_grad() = at::ones({1});
+    y.mutable_grad() = at::ones({1});
+    optimiser.step(0.1);  // a first step is the learning rate long
+    EXPECT_NEAR(x[0].item<double>(), 0.9, 1e-6);
+    EXPECT_NEAR(y[0].item<double>(), 1 - 0.01 * 0.5 - 0.01, 1e-6);
   }
 }
 

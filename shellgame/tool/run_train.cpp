@@ -1,0 +1,81 @@
+// The learning part's side of `shellgame train`.
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+
+#include "shellgame/ops/engine.h"
+#include "shellgame/system/error.h"
+#include "shellgame/system/threads.h"
+#include "shellgame/tool/run_evaluate.h"
+#include "shellgame/tool/run_learn.h"
+#include "shellgame/train/trainer.h"
+
+namespace shellgame {
+namespace {
+
+std::atomic<bool> interrupted = false;
+
+// The first signal ends the run after its step, with a checkpoint; the second at once.
+void on_signal(int signal) {
+  interrupted = true;
+  std::signal(signal, SIG_DFL);
+}
+
+Experiment experiment_of(const TrainCommandOptions& options) {
+  std::string file = options.experiment;
+  if (file.empty()) {
+    file = options.run + "/experiment.toml";
+    if (!options.resume) wrong_use("train must have an experiment's file, or --resume");
+    if (!std::filesystem::exists(file))
+      wrong_use("--resume without an experiment's file must have a run in '{}'", options.run);
+  }
+  std::vector<std::string> changes = options.settings;
+  if (options.threads > 0) changes.push_back(fmt::format("threads={}", options.threads));
+  Experiment experiment = read_experiment(file, changes);
+  if (experiment.threads == 0) experiment.threads = thread_count();
+  experiment.resolved["threads"] = experiment.threads;
+  return experiment;
+}
+
+// The experiment's evaluation points: every pair of commands and spacing, or every length.
+std::function<nlohmann::ordered_json(const Model&)> evaluation_of(const Experiment& experiment) {
+  const EvaluationSettings& settings = experiment.evaluation;
+  EvaluateOptions options;
+  options.count = static_cast<std::uint64_t>(settings.count);
+  options.seeds = {settings.seed};
+  options.tokenizer = experiment.tokenizer;
+  options.task = experiment.task;
+  options.commands = settings.commands;
+  options.spacings = settings.spacing;
+  options.sequences = experiment.sequence.has_value();
+  for (const std::uint64_t length : settings.lengths) {
+    SequenceSpec spec = experiment.sequence.value_or(SequenceSpec{});
+    spec.min = spec.max = static_cast<std::uint32_t>(length);
+    options.lengths.push_back(spec);
+  }
+  const StageSettings& last = experiment.stages.back();
+  if (options.sequences && options.lengths.empty()) options.lengths = {*last.sequence};
+  if (!options.sequences) {
+    if (options.commands.empty()) options.commands = last.commands;
+    if (options.spacings.empty()) options.spacings = last.spacing;
+  }
+  return [options](const Model& model) { return to_json(evaluate_grid(options, model)); };
+}
+
+}  // namespace
+
+bool run_train(const TrainCommandOptions& options) {
+  TrainOptions run{.experiment = experiment_of(options),
+                   .run = options.run,
+                   .resume = options.resume,
+                   .from = options.from,
+                   .quiet = options.quiet,
+                   .evaluate = {},
+                   .interrupted = &interrupted};
+  run.evaluate = evaluation_of(run.experiment);
+  use_threads(run.experiment.threads);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, on_signal);
+  return train(run).complete;
+}
+
+}  // namespace shellgame

@@ -1,0 +1,360 @@
+// `shellgame sweep`: one experiment with many seeds and settings, as many runs at once as cores
+// allow, and one table at the end. Runs are `shellgame train` processes in directories of their
+// own, so that a sweep can stop and go on as they can.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "shellgame/system/error.h"
+#include "shellgame/system/files.h"
+#include "shellgame/system/process.h"
+#include "shellgame/system/threads.h"
+#include "shellgame/tool/command.h"
+#include "shellgame/train/display.h"
+#include "shellgame/train/experiment.h"
+
+namespace shellgame {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+struct SweepOptions {
+  std::string experiment, seeds = "0", run, format = "text", from;
+  std::vector<std::string> settings;
+  int jobs = 0;
+};
+
+struct OneRun {
+  std::vector<std::string> settings;  // of this run, key=value
+  std::uint64_t seed = 0;
+  std::string directory;
+  std::string ending = {};  // why it failed; empty: complete
+};
+
+// "0..4" or "0,3,7".
+std::vector<std::uint64_t> parse_seeds(const std::string& text) {
+  std::vector<std::uint64_t> seeds;
+  const auto number = [&](const std::string& part) -> std::uint64_t {
+    if (part.empty() || part.size() > 18 ||
+        part.find_first_not_of("0123456789") != std::string::npos)
+      wrong_use("--seeds must be numbers such as 0..4 or 0,3,7, not '{}'", text);
+    return std::stoull(part);
+  };
+  if (const std::size_t dots = text.find(".."); dots != std::string::npos) {
+    const std::uint64_t first = number(text.substr(0, dots)), last = number(text.substr(dots + 2));
+    if (last < first || last - first > 10'000)
+      wrong_use("--seeds must go from a number to a larger one, not '{}'", text);
+    for (std::uint64_t seed = first; seed <= last; ++seed) seeds.push_back(seed);
+    return seeds;
+  }
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t end = std::min(text.find(',', from), text.size());
+    seeds.push_back(number(text.substr(from, end - from)));
+    from = end + 1;
+  }
+  return seeds;
+}
+
+// "key=a,b,c" as the three settings; commas inside brackets, braces and quotes belong to a value.
+std::vector<std::string> values_of(const std::string& setting) {
+  const std::size_t equals = setting.find('=');
+  if (equals == std::string::npos) wrong_use("--set must be key=value, not '{}'", setting);
+  std::vector<std::string> values;
+  std::string value;
+  int depth = 0;
+  bool quoted = false;
+  for (const char c : setting.substr(equals + 1)) {
+    if (c == '"') quoted = !quoted;
+    if (!quoted && (c == '[' || c == '{')) ++depth;
+    if (!quoted && (c == ']' || c == '}')) --depth;
+    if (c == ',' && depth == 0 && !quoted) {
+      values.push_back(setting.substr(0, equals + 1) + value);
+      value.clear();
+    } else {
+      value += c;
+    }
+  }
+  values.push_back(setting.substr(0, equals + 1) + value);
+  return values;
+}
+
+// A directory's name for settings: letters that every system takes.
+std::string folder_name(const std::vector<std::string>& settings) {
+  std::string name = fmt::format("{}", fmt::join(settings, ","));
+  for (char& c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 &&
+        std::string_view("=,.-_").find(c) == std::string_view::npos)
+      c = '_';
+  }
+  return name;
+}
+
+std::vector<OneRun> runs_of(const SweepOptions& options) {
+  std::vector<std::vector<std::string>> combinations = {{}};
+  for (const std::string& setting : options.settings) {
+    std::vector<std::vector<std::string>> longer;
+    for (const auto& combination : combinations) {
+      for (const std::string& value : values_of(setting)) {
+        longer.push_back(combination);
+        longer.back().push_back(value);
+      }
+    }
+    combinations = std::move(longer);
+  }
+  // Settings that do not vary are left out of the names.
+  std::vector<OneRun> runs;
+  for (const auto& combination : combinations) {
+    std::vector<std::string> varied;
+    for (std::size_t i = 0; i < combination.size(); ++i) {
+      if (values_of(options.settings[i]).size() > 1) varied.push_back(combination[i]);
+    }
+    for (const std::uint64_t seed : parse_seeds(options.seeds)) {
+      std::string directory = options.run;
+      if (!varied.empty()) directory += "/" + folder_name(varied);
+      runs.push_back({combination, seed, fmt::format("{}/seed-{}", directory, seed)});
+    }
+  }
+  return runs;
+}
+
+std::atomic<bool> interrupted = false;
+void on_signal(int) { interrupted = true; }
+
+// Runs one to its end; says why if it fails.
+std::string run_one(const SweepOptions& options, const OneRun& run, int threads) {
+  std::error_code error;
+  std::vector<std::string> command = {fs::read_symlink("/proc/self/exe", error).string(),
+                                      "train",
+                                      options.experiment,
+                                      "--run",
+                                      run.directory,
+                                      "--resume",
+                                      "--quiet",
+                                      "--threads",
+                                      std::to_string(threads),
+                                      "--set",
+                                      fmt::format("seed={}", run.seed)};
+  for (const std::string& setting : run.settings) {
+    command.push_back("--set");
+    command.push_back(setting);
+  }
+  if (!options.from.empty()) {
+    command.push_back("--from");
+    std::string from = options.from;
+    if (const std::size_t place = from.find("{seed}"); place != std::string::npos)
+      from.replace(place, 6, std::to_string(run.seed));
+    command.push_back(from);
+  }
+  Process process(command);
+  std::string_view nothing;
+  std::string received;
+  while (process.exchange(nothing, received, std::chrono::milliseconds(500))) {
+  }
+  const std::string ending = process.end(std::chrono::hours(24));
+  if (ending == "exit code 0") return "";
+  std::string last = process.errors();
+  while (last.ends_with('\n')) last.pop_back();
+  if (const std::size_t line = last.rfind('\n'); line != std::string::npos) last.erase(0, line + 1);
+  return last.empty() ? ending : last;
+}
+
+Json read_json(const std::string& path) {
+  if (!fs::exists(path)) return Json();
+  return Json::parse(read_file(path), nullptr, false);
+}
+
+struct Spread {
+  double mean = 0, deviation = 0;
+};
+
+Spread spread_of(const std::vector<double>& values) {
+  Spread spread;
+  for (const double value : values) spread.mean += value / static_cast<double>(values.size());
+  for (const double value : values)
+    spread.deviation += (value - spread.mean) * (value - spread.mean);
+  spread.deviation =
+      values.size() > 1 ? std::sqrt(spread.deviation / static_cast<double>(values.size() - 1)) : 0;
+  return spread;
+}
+
+std::string cell_name(const Json& cell) {
+  if (cell.contains("commands"))
+    return fmt::format("({},{})", cell["commands"].get<std::int64_t>(), cell.value("spacing", 0));
+  return fmt::format("length {}", cell.value("length", 0));
+}
+
+// All results, by settings, then by cell: each seed's numbers with mean and deviation.
+Json gather(const SweepOptions& options, const std::vector<OneRun>& runs) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < runs.size();) {
+    Json entry = {{"settings", runs[i].settings}, {"seeds", Json::array()},
+                  {"seconds", Json::array()},     {"tokens", Json::array()},
+                  {"steps", Json::array()},       {"train_accuracy", Json::array()},
+                  {"failed", Json::array()},      {"cells", Json::array()}};
+    std::size_t j = i;
+    for (; j < runs.size() && runs[j].settings == runs[i].settings; ++j) {
+      const Json result = read_json(runs[j].directory + "/result.json");
+      if (!result.is_object()) {
+        entry["failed"].push_back({{"seed", runs[j].seed}, {"why", runs[j].ending}});
+        continue;
+      }
+      entry["parameters"] = result.value("parameters", 0);
+      entry["seeds"].push_back(runs[j].seed);
+      entry["seconds"].push_back(result.value("seconds", 0.0));
+      entry["tokens"].push_back(result.value("tokens", 0));
+      entry["steps"].push_back(result.value("steps", 0));
+      entry["train_accuracy"].push_back(result.value("accuracy", 0.0));
+      const Json cells = read_json(runs[j].directory + "/evaluation.json");
+      if (!cells.is_array()) continue;
+      for (std::size_t c = 0; c < cells.size(); ++c) {
+        if (entry["cells"].size() <= c) {
+          Json cell = {{"name", cell_name(cells[c])}};
+          for (const char* key : {"commands", "spacing", "length"}) {
+            if (cells[c].contains(key)) cell[key] = cells[c][key];
+          }
+          entry["cells"].push_back(cell);
+        }
+        for (const auto& [key, value] : cells[c].items()) {
+          if (value.is_number() && key != "commands" && key != "spacing" && key != "length")
+            entry["cells"][c][key].push_back(value);
+        }
+        if (cells[c].contains("by_reveal"))
+          entry["cells"][c]["by_reveal"].push_back(cells[c]["by_reveal"]);
+      }
+    }
+    list.push_back(entry);
+    i = j;
+  }
+  return {{"experiment", options.experiment},
+          {"seeds", options.seeds},
+          {"environment", read_json(runs.front().directory + "/environment.json")},
+          {"runs", list}};
+}
+
+void print_table(const Json& all) {
+  for (const Json& entry : all["runs"]) {
+    const auto settings = entry["settings"].get<std::vector<std::string>>();
+    fmt::print("{}\n",
+               settings.empty() ? "as in the file" : fmt::format("{}", fmt::join(settings, " ")));
+    if (!entry["seconds"].empty()) {
+      const auto seconds = entry["seconds"].get<std::vector<double>>();
+      const auto tokens = entry["tokens"].get<std::vector<double>>();
+      fmt::print("  {} parameters; {} seeds; {:.0f} s and {:.1f} million tokens a run\n",
+                 entry.value("parameters", 0), seconds.size(), spread_of(seconds).mean,
+                 spread_of(tokens).mean / 1e6);
+    }
+    for (const Json& cell : entry["cells"]) {
+      const auto values = cell["accuracy"].get<std::vector<double>>();
+      const Spread spread = spread_of(values);
+      fmt::print("  {:<14} accuracy {:.4f} ± {:.4f}   [{:.4f}]\n", cell["name"].get<std::string>(),
+                 spread.mean, spread.deviation, fmt::join(values, ", "));
+    }
+    for (const Json& failed : entry["failed"])
+      fmt::print("  seed {} failed: {}\n", failed["seed"].get<std::uint64_t>(),
+                 failed["why"].get<std::string>());
+  }
+}
+
+void run(const SweepOptions& options, int threads) {
+  std::vector<OneRun> runs = runs_of(options);
+  for (const OneRun& one : runs) {  // what is wrong with a setting is said before the first run
+    std::vector<std::string> changes = one.settings;
+    changes.push_back(fmt::format("seed={}", one.seed));
+    read_experiment(options.experiment, changes);
+  }
+  fs::create_directories(options.run);
+  const int cores = default_thread_count();
+  const auto jobs = static_cast<std::size_t>(
+      options.jobs > 0 ? options.jobs : std::max(1, cores / std::max(1, threads)));
+  fmt::print(stderr, "sweep: {} runs, {} at once, {} thread{} each\n", runs.size(), jobs, threads,
+             threads == 1 ? "" : "s");
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, on_signal);
+  std::atomic<std::size_t> next = 0;
+  std::size_t done = 0;
+  std::mutex mutex;
+  const auto start = std::chrono::steady_clock::now();
+  const auto work = [&] {
+    for (;;) {
+      const std::size_t i = next++;
+      if (i >= runs.size() || interrupted) return;
+      const bool before = fs::exists(runs[i].directory + "/result.json");
+      if (!before) runs[i].ending = run_one(options, runs[i], threads);
+      const std::scoped_lock lock(mutex);
+      ++done;
+      const double gone =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      const Json result = read_json(runs[i].directory + "/result.json");
+      fmt::print(stderr, "sweep: {}/{} {}: {} ({} gone)\n", done, runs.size(), runs[i].directory,
+                 before                    ? "was complete"
+                 : !runs[i].ending.empty() ? runs[i].ending
+                 : result.is_object()
+                     ? fmt::format("accuracy {:.4f} in training, {}", result.value("accuracy", 0.0),
+                                   clock_text(result.value("seconds", 0.0)))
+                     : "interrupted",
+                 clock_text(gone));
+    }
+  };
+  std::vector<std::thread> workers;
+  for (std::size_t i = 0; i < std::min(jobs, runs.size()); ++i) workers.emplace_back(work);
+  for (std::thread& worker : workers) worker.join();
+  if (interrupted) fail("interrupted: the same command goes on");
+  const Json all = gather(options, runs);
+  write_file(options.run + "/sweep.json", all.dump(1) + "\n");
+  if (options.format == "json") {
+    fmt::print("{}\n", all.dump(1));
+  } else {
+    print_table(all);
+  }
+  const auto failed =
+      std::ranges::count_if(runs, [](const OneRun& one) { return !one.ending.empty(); });
+  if (failed > 0) fail("{} of {} runs failed", failed, runs.size());
+}
+
+}  // namespace
+
+void add_sweep(CLI::App& app) {
+  auto options = std::make_shared<SweepOptions>();
+  CLI::App* command = add_command(
+      app, "sweep", "Many runs of an experiment, side by side, with one table at the end.",
+      {"shellgame sweep experiments/smoke.toml --seeds 0..4 --run runs/smoke",
+       "shellgame sweep experiments/smoke.toml --seeds 0..2 --set "
+       "model.allow_neg_eigval=true,false --run runs/range"});
+  command->callback(
+      [options, command] { run(*options, command->count("--threads") > 0 ? thread_count() : 1); });
+  command->add_option("experiment", options->experiment, "a TOML file (docs/training.md)")
+      ->type_name("FILE")
+      ->required();
+  command->add_option("--seeds", options->seeds, "0..4, or 0,3,7")
+      ->type_name("SEEDS")
+      ->capture_default_str();
+  command
+      ->add_option("--set", options->settings,
+                   "change a key; several values, separated by commas, are tried one by one, and "
+                   "several --set in every combination")
+      ->type_name("KEY=A,B")
+      ->allow_extra_args(false);
+  command->add_option("--run", options->run, "the directory of all runs")
+      ->type_name("DIR")
+      ->required();
+  command
+      ->add_option("--from", options->from,
+                   "start from this model's weights; {seed} stands for the run's seed")
+      ->type_name("MODEL_DIR");
+  command
+      ->add_option("--jobs", options->jobs,
+                   "runs at once; by default as many as cores allow with one thread each (or "
+                   "--threads)")
+      ->type_name("N");
+  add_words(command, "--format", options->format, {"text", "json"}, "the form of the table");
+}
+
+}  // namespace shellgame

@@ -1,0 +1,45 @@
+// `shellgame train`: an experiment's run, in a directory.
+#include <cstdlib>
+
+#include "shellgame/system/threads.h"
+#include "shellgame/tool/command.h"
+#include "shellgame/tool/learn_commands.h"
+
+namespace shellgame {
+namespace {
+
+constexpr int kInterrupted = 130;  // as shells count a program that Ctrl-C ended
+
+}  // namespace
+
+void add_train(CLI::App& app) {
+  auto options = std::make_shared<TrainCommandOptions>();
+  CLI::App* command = add_command(
+      app, "train",
+      "Train a model as an experiment's file says; interrupted at any moment, it goes on.",
+      {"shellgame train experiments/smoke.toml --run runs/smoke",
+       "shellgame train experiments/smoke.toml --run runs/other --set seed=3 --set "
+       "stages.0.batch=16",
+       "shellgame train --run runs/smoke --resume"});
+  command->callback([options, command] {
+    if (command->count("--threads") > 0) options->threads = thread_count();
+    if (!learn_commands().train(*options)) std::exit(kInterrupted);
+  });
+  command
+      ->add_option("experiment", options->experiment,
+                   "a TOML file (docs/training.md); not needed with --resume")
+      ->type_name("FILE");
+  command->add_option("--run", options->run, "the run's directory")->type_name("DIR")->required();
+  command
+      ->add_option("--set", options->settings,
+                   "change a key of the file: optimiser.learning-rate=1e-3, stages.0.batch=4")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command->add_flag("--resume", options->resume,
+                    "go on with the run in the directory, or start it if there is none");
+  command->add_option("--from", options->from, "start from this model's weights")
+      ->type_name("MODEL_DIR");
+  command->add_flag("--quiet", options->quiet, "print nothing but errors");
+}
+
+}  // namespace shellgame

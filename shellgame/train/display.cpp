@@ -1,0 +1,88 @@
+#include "shellgame/train/display.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace shellgame {
+namespace {
+
+constexpr auto kRedraw = std::chrono::milliseconds(100);
+constexpr auto kLine = std::chrono::seconds(10);
+
+std::size_t terminal_width() {
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return 100;
+}
+
+std::string rate_text(double rate) {
+  return rate >= 10'000 ? fmt::format("{:.0f}k", rate / 1000) : fmt::format("{:.0f}", rate);
+}
+
+}  // namespace
+
+std::string clock_text(double seconds) {
+  const auto whole = static_cast<std::int64_t>(std::llround(std::max(0.0, seconds)));
+  if (whole >= 3600)
+    return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+  return fmt::format("{}:{:02}", whole / 60, whole % 60);
+}
+
+std::string step_line(const StepReport& r, std::size_t width, bool bar) {
+  const double left = r.step_seconds * static_cast<double>(r.steps - r.step);
+  std::string text =
+      fmt::format("stage {}/{} {}  step {}/{}  loss {:.4f}  revealed {:.3f}  {} tokens/s",
+                  r.stage + 1, r.stages, r.stage_name, r.stage_step, r.stage_steps, r.loss,
+                  r.accuracy, rate_text(r.tokens_per_second));
+  if (r.utilisation > 0) text += fmt::format("  {:.0f} % of peak", 100 * r.utilisation);
+  text += fmt::format("  {} gone, at most {} left", clock_text(r.seconds), clock_text(left));
+  constexpr std::size_t kLeast = 12;
+  if (bar && text.size() + kLeast < width) {
+    const std::size_t room = std::min<std::size_t>(30, width - text.size() - 4);
+    const auto full = static_cast<std::size_t>(
+        std::lround(static_cast<double>(room) * static_cast<double>(r.stage_step) /
+                    static_cast<double>(std::max<std::int64_t>(1, r.stage_steps))));
+    std::string drawn;
+    for (std::size_t i = 0; i < room; ++i) drawn += i < full ? "█" : "░";
+    return drawn + " " + text;
+  }
+  return text.substr(0, std::max<std::size_t>(1, width - 1));
+}
+
+Display::Display(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
+
+Display::~Display() { clear(); }
+
+void Display::clear() {
+  if (!drawn_) return;
+  fmt::print(stderr, "\r\x1b[K");
+  std::fflush(stderr);
+  drawn_ = false;
+}
+
+void Display::step(const StepReport& report) {
+  if (quiet_) return;
+  const auto now = Clock::now();
+  if (now - shown_ < (terminal_ ? Clock::duration(kRedraw) : Clock::duration(kLine))) return;
+  shown_ = now;
+  if (terminal_) {
+    fmt::print(stderr, "\r\x1b[K{}", step_line(report, terminal_width(), true));
+    std::fflush(stderr);
+    drawn_ = true;
+  } else {
+    fmt::print(stderr, "{}\n", step_line(report, 400, false));
+  }
+}
+
+void Display::say(const std::string& sentence) {
+  if (quiet_) return;
+  clear();
+  fmt::print(stderr, "{}\n", sentence);
+}
+
+}  // namespace shellgame

@@ -1,0 +1,340 @@
+#include "shellgame/train/experiment.h"
+
+#include "shellgame/system/files.h"
+#include "shellgame/tasks/task_keys.h"
+#include "shellgame/train/key_reader.h"
+#include "shellgame/train/toml_json.h"
+
+namespace shellgame {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr Between kShare{.least = 0, .most = 1};
+constexpr Between kPositive{.least = 1};
+
+template <class Keys>
+void list_keys(Keys& keys, OptimiserSettings& o) {
+  keys("kind", o.kind, Words{"adamw", "muon"});
+  keys("learning-rate", o.learning_rate, Between{.least = 0});
+  keys("beta1", o.beta1, kShare);
+  keys("beta2", o.beta2, kShare);
+  keys("eps", o.eps, Between{.least = 0});
+  keys("weight-decay", o.decay, Between{.least = 0});
+  keys("clip", o.clip, Between{.least = 0});
+  keys("muon-rate", o.muon_rate, Between{.least = 0});
+  keys("muon-momentum", o.muon_momentum, kShare);
+}
+
+template <class Keys>
+void list_keys(Keys& keys, ParameterGroup& g) {
+  keys("match", g.match);
+  keys("weight-decay", g.decay, Between{.least = 0});
+  keys("rate", g.rate, Between{.least = 0});
+}
+
+template <class Keys>
+void list_keys(Keys& keys, ScheduleSettings& s) {
+  keys("shape", s.shape, Words{"cosine", "constant"});
+  keys("span", s.span, Words{"run", "stage"});
+  keys("minimum", s.minimum, kShare);
+  keys("warmup", s.warmup, Between{.least = 0});
+}
+
+template <class Keys>
+void list_keys(Keys& keys, StreamSettings& s) {
+  keys("from", s.from, kPositive);
+  keys("to", s.to, kPositive);
+  keys("over", s.over, kShare);
+}
+
+template <class Keys>
+void list_keys(Keys& keys, SequenceSpec& s) {
+  keys("kind", s.kind, Words{"parity", "modular-arithmetic", "word-problem"});
+  keys("group", s.group);
+  keys("min", s.min, kPositive);
+  keys("max", s.max, kPositive);
+}
+
+template <class Keys>
+void list_keys(Keys& keys, StageSettings& s) {
+  keys("commands", s.commands, kPositive);
+  keys("spacing", s.spacing, kPositive);
+  keys("batch", s.batch, kPositive);
+  keys("accumulation", s.accumulation, kPositive);
+  keys("steps", s.steps, kPositive);
+  keys("until", s.until, kShare);
+  keys("window", s.window, kPositive);
+  keys("learning-rate", s.learning_rate, Between{.least = 0});
+  keys("shape", s.shape, Words{"cosine", "constant"});
+  keys("minimum", s.minimum, kShare);
+}
+
+template <class Keys>
+void list_keys(Keys& keys, EvaluationSettings& e) {
+  keys("every", e.every);
+  keys("commands", e.commands, kPositive);
+  keys("spacing", e.spacing, kPositive);
+  keys("lengths", e.lengths, kPositive);
+  keys("count", e.count, kPositive);
+  keys("seed", e.seed);
+}
+
+template <class Keys>
+void list_keys(Keys& keys, CheckpointSettings& c) {
+  keys("seconds", c.seconds, Between{.least = 0});
+  keys("every", c.every);
+  keys("keep", c.keep, kPositive);
+}
+
+template <class Keys>
+void list_keys(Keys& keys, Experiment& e) {
+  keys("name", e.name);
+  keys("seed", e.seed);
+  keys("threads", e.threads, Between{.least = 0, .most = 1024});
+  keys("precision", e.precision, Words{"fp32", "fp64", "bf16"});
+  keys("device", e.device, Words{"cpu", "cuda"});
+  keys("composed", e.composed);
+  keys("tokenizer", e.tokenizer);
+  keys("init", e.init, Words{"fla", "torch"});
+}
+
+template <class Settings>
+Json written(const Settings& settings) {
+  Json table = Json::object();
+  KeyWriter writer(table);
+  list_keys(writer, const_cast<Settings&>(settings));
+  return table;
+}
+
+// Reads one experiment; errors name the file and the path of the key.
+class Reader {
+ public:
+  explicit Reader(std::string file) : file_(std::move(file)) {}
+
+  Experiment read(const Json& json) {
+    Experiment e;
+    e.resolved = Json::object();
+    KeyReader keys(json, file_, "");
+    list_keys(keys, e);
+    std::string loss = "all";
+    keys("loss", loss, Words{"all", "reveals"});
+    e.loss = loss == "all" ? LossOn::kAllTokens : LossOn::kReveals;
+    const Json task = keys.take("task"), sequence = keys.take("sequence");
+    if (!task.is_null() && !sequence.is_null())
+      throw InputError(file_, "an experiment must have [task] or [sequence], not both");
+    if (!sequence.is_null()) {
+      e.sequence = read_sequence(sequence, {}, "sequence");
+    } else {
+      e.task = read_task(task.is_null() ? Json::object() : task, Task(), "task");
+    }
+    const Json model = keys.take("model");
+    if (!model.is_object() || !model.contains("model_type"))
+      throw InputError(file_, "an experiment must have [model] with a model_type");
+    e.model = model;
+    read_optimiser(keys.take("optimiser"), e.optimiser);
+    read_part(keys.take("schedule"), e.schedule, "schedule");
+    read_part(keys.take("evaluation"), e.evaluation, "evaluation");
+    read_part(keys.take("checkpoint"), e.checkpoint, "checkpoint");
+    std::optional<StreamSettings> stream = read_stream(keys.take("stream"), "stream");
+    const Json stages = keys.take("stages");
+    keys.finish();
+    read_stages(stages, stream, e);
+    resolve(e, loss);
+    return e;
+  }
+
+ private:
+  template <class Settings>
+  void read_part(const Json& json, Settings& settings, const std::string& where) {
+    if (json.is_null()) return;
+    KeyReader keys(json, file_, where);
+    list_keys(keys, settings);
+    keys.finish();
+  }
+
+  void read_optimiser(const Json& json, OptimiserSettings& settings) {
+    if (json.is_null()) return;
+    KeyReader keys(json, file_, "optimiser");
+    list_keys(keys, settings);
+    const Json groups = keys.take("groups");
+    keys.finish();
+    if (groups.is_null()) return;
+    if (!groups.is_array()) keys.refuse_value("optimiser.groups", "a list of tables", groups);
+    for (const Json& group : groups) {
+      ParameterGroup one;
+      read_part(group, one, fmt::format("optimiser.groups.{}", settings.groups.size()));
+      if (one.match.empty())
+        throw InputError(file_, "key 'optimiser.groups': a group must have 'match'");
+      settings.groups.push_back(one);
+    }
+  }
+
+  SequenceSpec read_sequence(const Json& json, SequenceSpec spec, const std::string& where) {
+    KeyReader keys(json, file_, where);
+    list_keys(keys, spec);
+    std::uint32_t length = 0;  // both ends at once
+    keys("length", length, kPositive);
+    if (length > 0) spec.min = spec.max = length;
+    std::string product = spec.product == Multiplication::kRight ? "right" : "left";
+    keys("product", product, Words{"right", "left"});
+    spec.product = product == "right" ? Multiplication::kRight : Multiplication::kLeft;
+    keys.finish();
+    make_sequence_task(spec);  // throws what is wrong between keys
+    return spec;
+  }
+
+  Task read_task(const Json& json, Task task, const std::string& where) {
+    if (!json.is_object()) throw InputError(file_, fmt::format("'{}' must be a table", where));
+    for (const auto& [name, value] : json.items()) {
+      const TaskKey* key = find_task_key(name);
+      if (key == nullptr) {
+        std::vector<std::string> names;
+        for (const TaskKey& known : task_keys()) names.push_back(known.name);
+        const std::string near = nearest_name(name, names);
+        throw InputError(file_, fmt::format("there is no key '{}.{}'{}", where, name,
+                                            near.empty() ? "" : "; is '" + near + "' meant?"));
+      }
+      try {
+        key->set(task, text_of(value));
+      } catch (const UsageError& error) {
+        throw InputError(file_, fmt::format("key '{}.{}': {}", where, name, error.what()));
+      }
+    }
+    if (!task.stages.empty())
+      throw InputError(file_, "key 'task.stages': an experiment has [[stages]] of its own");
+    return task;
+  }
+
+  static std::string text_of(const Json& value) {
+    if (value.is_string()) return value.get<std::string>();
+    if (!value.is_array()) return value.dump();
+    std::string joined;
+    for (const Json& item : value) joined += (joined.empty() ? "" : ",") + text_of(item);
+    return joined;
+  }
+
+  std::optional<StreamSettings> read_stream(const Json& json, const std::string& where) {
+    if (json.is_null()) return std::nullopt;
+    KeyReader keys(json, file_, where);
+    const Json segments = keys.take("segments");
+    keys.finish();
+    StreamSettings stream;
+    if (segments.is_number()) {
+      stream.from = stream.to = segments.get<double>();
+      if (stream.from < 1) keys.refuse_value(where + ".segments", "at least 1", segments);
+    } else if (!segments.is_null()) {
+      read_part(segments, stream, where + ".segments");
+    }
+    return stream;
+  }
+
+  void read_stages(const Json& stages, const std::optional<StreamSettings>& stream, Experiment& e) {
+    if (!stages.is_array() || stages.empty())
+      throw InputError(file_, "an experiment must have at least one [[stages]]");
+    for (const Json& json : stages) {
+      const std::string where = fmt::format("stages.{}", e.stages.size());
+      KeyReader keys(json, file_, where);
+      StageSettings stage;
+      list_keys(keys, stage);
+      stage.stream = read_stream(keys.take("stream"), where + ".stream");
+      if (!stage.stream) stage.stream = stream;
+      const Json changes = keys.take("tasks"), sequence = keys.take("sequence");
+      keys.finish();
+      if (e.sequence) {
+        stage.sequence = read_sequence(sequence.is_null() ? Json::object() : sequence, *e.sequence,
+                                       where + ".sequence");
+        if (stage.stream) throw InputError(file_, "streams are for tasks, not for sequences");
+      } else {
+        add_tasks(changes, where, e.task, stage);
+      }
+      e.resolved["stages"].push_back(resolved_stage(stage, changes));
+      e.stages.push_back(std::move(stage));
+    }
+  }
+
+  void add_tasks(const Json& changes, const std::string& where, const Task& base,
+                 StageSettings& stage) {
+    if (stage.commands.empty()) stage.commands = {base.commands};
+    if (stage.spacing.empty()) stage.spacing = {base.spacing};
+    const Json list = changes.is_null() ? Json::array({Json::object()}) : changes;
+    if (!list.is_array() || list.empty())
+      throw InputError(file_, fmt::format("key '{}.tasks' must be a list of tables", where));
+    for (const Json& change : list) {
+      for (const std::uint64_t commands : stage.commands) {
+        for (const std::uint64_t spacing : stage.spacing) {
+          Task task = read_task(change, base, where + ".tasks");
+          task.commands = commands;
+          task.spacing = spacing;
+          try {
+            check_task(task);
+          } catch (const UsageError& error) {
+            throw InputError(file_, fmt::format("{}: {}", where, error.what()));
+          }
+          stage.tasks.push_back(std::move(task));
+        }
+      }
+    }
+  }
+
+  static Json resolved_stage(const StageSettings& stage, const Json& changes) {
+    Json json = written(stage);
+    if (!changes.is_null()) json["tasks"] = changes;
+    if (stage.sequence) json["sequence"] = resolved_sequence(*stage.sequence);
+    if (stage.stream) json["stream"] = {{"segments", written(*stage.stream)}};
+    return json;
+  }
+
+  static Json resolved_sequence(const SequenceSpec& spec) {
+    Json json = written(spec);
+    json["product"] = spec.product == Multiplication::kRight ? "right" : "left";
+    return json;
+  }
+
+  static void resolve(Experiment& e, const std::string& loss) {
+    Json& r = e.resolved;
+    r.update(written(e));
+    r["loss"] = loss;
+    if (e.sequence) {
+      r["sequence"] = resolved_sequence(*e.sequence);
+    } else {
+      for (const TaskKey& key : task_keys()) {
+        const std::string text = key.get(e.task);
+        if (key.name != "stages")
+          r["task"][key.name] = key.is_number ? Json::parse(text) : Json(text);
+      }
+    }
+    r["model"] = e.model;
+    r["optimiser"] = written(e.optimiser);
+    for (const ParameterGroup& group : e.optimiser.groups)
+      r["optimiser"]["groups"].push_back(written(group));
+    r["schedule"] = written(e.schedule);
+    r["evaluation"] = written(e.evaluation);
+    r["checkpoint"] = written(e.checkpoint);
+  }
+
+  std::string file_;
+};
+
+}  // namespace
+
+std::int64_t Experiment::total_steps() const {
+  std::int64_t sum = 0;
+  for (const StageSettings& stage : stages) sum += stage.steps;
+  return sum;
+}
+
+std::string Experiment::toml() const { return json_to_toml(resolved); }
+
+Experiment parse_experiment(std::string_view toml, const std::string& file,
+                            const std::vector<std::string>& changes) {
+  Json json = toml_to_json(toml, file);
+  for (const std::string& change : changes) set_by_path(json, change);
+  return Reader(file).read(json);
+}
+
+Experiment read_experiment(const std::string& file, const std::vector<std::string>& changes) {
+  return parse_experiment(read_file(file), file, changes);
+}
+
+}  // namespace shellgame

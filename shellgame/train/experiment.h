@@ -1,0 +1,107 @@
+// An experiment: everything that decides a training run, but for where it is written. It is a TOML
+// file; docs/training.md describes every key. No Torch here: the tool reads experiments too.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "shellgame/sequences/sequence_spec.h"
+#include "shellgame/tasks/task.h"
+#include "shellgame/tokens/batch.h"
+
+namespace shellgame {
+
+// Parameters whose names contain `match` (the last group that matches counts).
+struct ParameterGroup {
+  std::string match = {};
+  std::optional<double> decay = {};
+  double rate = 1;  // times the learning rate
+};
+
+struct OptimiserSettings {
+  std::string kind = "adamw";  // or muon: for matrices inside blocks, AdamW for the rest
+  double learning_rate = 1e-3;
+  double beta1 = 0.9, beta2 = 0.95, eps = 1e-8;
+  double decay = 0.1;  // of matrices; norms, biases and decay rates have none
+  double clip = 1;     // the largest norm of all gradients together; 0: none
+  double muon_rate = 0.02, muon_momentum = 0.95;
+  std::vector<ParameterGroup> groups = {};
+};
+
+struct ScheduleSettings {
+  std::string shape = "cosine";  // or constant
+  std::string span = "run";      // the cosine falls over all steps of the run, or of each stage
+  double minimum = 0.1;          // of the learning rate, at the end of the cosine
+  double warmup = 0.05;          // steps, or a share of all steps if below 1
+};
+
+// Streams: the state at the end of a segment starts the next segment of the same stream, without a
+// gradient through it. The segments of a stream grow from `from` to `to` over a share of the stage.
+struct StreamSettings {
+  double from = 2, to = 32, over = 0.7;
+};
+
+struct StageSettings {
+  // Each row of a batch draws one of these.
+  std::vector<std::uint64_t> commands, spacing;
+  std::vector<Task> tasks;  // every commands x spacing x changes of the experiment's task
+  std::optional<SequenceSpec> sequence;
+  std::int64_t batch = 8;               // rows
+  std::int64_t accumulation = 1;        // batches whose gradients are added up in a step
+  std::int64_t steps = 1000;            // at most
+  double until = 0;                     // leave when the running accuracy passes it; 0: never
+  std::int64_t window = 20;             // steps of the running accuracy
+  std::optional<double> learning_rate;  // instead of the optimiser's
+  std::optional<std::string> shape;     // instead of the schedule's, over this stage
+  std::optional<double> minimum;
+  std::optional<StreamSettings> stream;
+};
+
+struct EvaluationSettings {
+  std::int64_t every = 0;  // steps; 0: only at the end
+  std::vector<std::uint64_t> commands, spacing, lengths;
+  std::int64_t count = 64;
+  std::uint64_t seed = 0;
+};
+
+struct CheckpointSettings {
+  double seconds = 60;     // between checkpoints; 0: no clock
+  std::int64_t every = 0;  // steps; 0: only by the clock
+  int keep = 2;
+};
+
+struct Experiment {
+  std::string name;
+  std::uint64_t seed = 0;
+  int threads = 0;  // 0: the tool's default
+  std::string precision = "fp32", device = "cpu";
+  bool composed = false;
+  Task task;
+  std::optional<SequenceSpec> sequence;  // instead of a task: targets for every input
+  std::string tokenizer = "lexeme";
+  nlohmann::json model = nlohmann::json::object();  // keys of config.json
+  std::string init = "fla";                         // or torch
+  LossOn loss = LossOn::kAllTokens;
+  OptimiserSettings optimiser;
+  ScheduleSettings schedule;
+  std::vector<StageSettings> stages;
+  EvaluationSettings evaluation;
+  CheckpointSettings checkpoint;
+
+  std::int64_t total_steps() const;
+  // The whole with all defaults, as TOML that reads back to the same.
+  std::string toml() const;
+  nlohmann::json resolved;  // what toml() writes
+};
+
+// Reads FILE with changes "optimiser.learning-rate=1e-3" or "stages.0.batch=4" over it. Throws
+// InputError or UsageError: what must hold, what was received, which key.
+Experiment read_experiment(const std::string& file, const std::vector<std::string>& changes = {});
+Experiment parse_experiment(std::string_view toml, const std::string& file,
+                            const std::vector<std::string>& changes = {});
+
+}  // namespace shellgame

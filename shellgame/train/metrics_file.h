@@ -1,0 +1,36 @@
+// metrics.jsonl of a run: one line a step (and one an evaluation), each written at once. After an
+// interruption it is cut back to the checkpoint from which the run goes on, so that each step
+// stands there once.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace shellgame {
+
+class MetricsFile {
+ public:
+  // Keeps the lines of steps up to `last_step` of what is there, and drops the rest (and a last
+  // line that was torn). TensorBoard's file in `directory`/tensorboard is made anew from them.
+  MetricsFile(const std::string& directory, std::int64_t last_step);
+  ~MetricsFile();
+  MetricsFile(const MetricsFile&) = delete;
+  MetricsFile& operator=(const MetricsFile&) = delete;
+
+  // Throws Error if the system cannot write it (a full disk).
+  void append(const nlohmann::ordered_json& line);
+  // TensorBoard's records are gathered and written now and then.
+  void flush_events();
+
+ private:
+  void open_events(const std::string& kept);
+
+  std::string directory_, path_, events_path_, waiting_;
+  int lines_ = -1, events_ = -1;
+};
+
+// Fields that say how long something took: they differ between two runs of the same experiment.
+bool is_time_field(const std::string& name);
+
+}  // namespace shellgame

@@ -1,0 +1,77 @@
+#include "shellgame/train/state_rows.h"
+
+#include <ATen/Functions.h>
+
+#include <string>
+
+#include "shellgame/system/error.h"
+
+namespace shellgame {
+namespace {
+
+constexpr const char* kMixer = "mixer";
+constexpr const char* kChannelMixer = "channel_mixer";
+
+}  // namespace
+
+bool rows_are_apart(const ModelState& state) {
+  for (const LayerState& layer : state.layers) {
+    for (const auto* part : {&layer.mixer, &layer.channel_mixer}) {
+      for (const auto& [name, tensor] : *part) {
+        if (tensor.dim() == 0) return false;
+      }
+    }
+  }
+  return true;
+}
+
+void restart_rows(ModelState& state, const std::vector<bool>& rows) {
+  at::Tensor kept = at::ones({static_cast<std::int64_t>(rows.size())}, at::kBool);
+  bool any = false;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    kept.data_ptr<bool>()[i] = !rows[i];
+    any = any || rows[i];
+  }
+  if (!any) return;
+  for (LayerState& layer : state.layers) {
+    for (auto* part : {&layer.mixer, &layer.channel_mixer}) {
+      for (auto& [name, tensor] : *part) {
+        std::vector<std::int64_t> shape(static_cast<std::size_t>(tensor.dim()), 1);
+        shape.at(0) = kept.size(0);
+        // Not a product: what a row holds may be infinite.
+        tensor = at::where(kept.view(shape).to(tensor.device()), tensor, at::zeros_like(tensor));
+      }
+    }
+  }
+}
+
+std::map<std::string, at::Tensor> state_tensors(const ModelState& state) {
+  std::map<std::string, at::Tensor> all;
+  for (std::size_t i = 0; i < state.layers.size(); ++i) {
+    const std::string layer = std::to_string(i);
+    for (const auto& [name, tensor] : state.layers[i].mixer)
+      all[layer + "." + kMixer + "." + name] = tensor;
+    for (const auto& [name, tensor] : state.layers[i].channel_mixer)
+      all[layer + "." + kChannelMixer + "." + name] = tensor;
+  }
+  return all;
+}
+
+ModelState state_from_tensors(const std::map<std::string, at::Tensor>& tensors,
+                              std::int64_t tokens) {
+  ModelState state;
+  state.tokens = tokens;
+  for (const auto& [path, tensor] : tensors) {
+    const std::size_t first = path.find('.'), second = path.find('.', first + 1);
+    if (second == std::string::npos)
+      fail("a state's tensor must be LAYER.PART.NAME, not '{}'", path);
+    const auto layer = static_cast<std::size_t>(std::stoul(path.substr(0, first)));
+    if (state.layers.size() <= layer) state.layers.resize(layer + 1);
+    const std::string part = path.substr(first + 1, second - first - 1);
+    auto& into = part == kMixer ? state.layers[layer].mixer : state.layers[layer].channel_mixer;
+    into[path.substr(second + 1)] = tensor;
+  }
+  return state;
+}
+
+}  // namespace shellgame

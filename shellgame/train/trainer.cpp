@@ -1,0 +1,507 @@
+#include "shellgame/train/trainer.h"
+
+#include <ATen/Context.h>
+#include <ATen/Functions.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <chrono>
+#include <cmath>
+#include <deque>
+#include <filesystem>
+
+#include "shellgame/models/checkpoint.h"
+#include "shellgame/ops/engine.h"
+#include "shellgame/ops/gemm_peak.h"
+#include "shellgame/ops/memory.h"
+#include "shellgame/system/error.h"
+#include "shellgame/system/files.h"
+#include "shellgame/train/batches.h"
+#include "shellgame/train/display.h"
+#include "shellgame/train/environment.h"
+#include "shellgame/train/memory_estimate.h"
+#include "shellgame/train/metrics_file.h"
+#include "shellgame/train/not_finite.h"
+#include "shellgame/train/optimiser.h"
+#include "shellgame/train/run_checkpoint.h"
+#include "shellgame/train/schedule.h"
+#include "shellgame/train/state_rows.h"
+
+namespace shellgame {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::string in_mebibytes(std::int64_t bytes) {
+  return fmt::format("{:.0f} MiB", static_cast<double>(bytes) / (1 << 20));
+}
+
+// The model's configuration, with the vocabulary that its data have unless it names another.
+ModelConfig config_of(const Experiment& experiment, const Tokenizer* tokenizer) {
+  Json json = experiment.model;
+  if (!json.contains("vocab_size")) {
+    json["vocab_size"] = tokenizer != nullptr
+                             ? std::uint64_t{tokenizer->vocabulary_size()}
+                             : make_sequence_task(*experiment.sequence)->vocabulary_size();
+  }
+  return ModelConfig(std::move(json), "[model]");
+}
+
+InitOptions init_of(const Experiment& experiment) {
+  return {.seed = experiment.seed,
+          .kind = experiment.init == "torch" ? InitKind::kTorch : InitKind::kFla};
+}
+
+class Run {
+ public:
+  explicit Run(const TrainOptions& options)
+      : options_(options),
+        experiment_(options.experiment),
+        tokenizer_(experiment_.sequence ? nullptr : open_tokenizer(experiment_.tokenizer)),
+        checkpoints_(options.run + "/checkpoints"),
+        display_(options.quiet),
+        model_(config_of(experiment_, tokenizer_.get()), init_of(experiment_)),
+        batches_(experiment_, tokenizer_.get()) {}
+
+  TrainResult run() {
+    const EngineScope engine(experiment_.composed ? Engine::kComposed : Engine::kKernels);
+    prepare_directory();
+    prepare_model();
+    optimiser_.emplace(model_, experiment_.optimiser);
+    check_memory();
+    start_or_resume();
+    peak_ = experiment_.device == "cpu" ? measure_gemm_peak(1).best() : 0;
+    const bool complete = loop();
+    TrainResult result{.complete = complete,
+                       .steps = place_.step,
+                       .tokens = tokens_,
+                       .seconds = seconds_,
+                       .accuracy = running_accuracy()};
+    if (complete) finish();
+    return result;
+  }
+
+ private:
+  // --- before the first step
+
+  void prepare_directory() {
+    const std::string record = options_.run + "/experiment.toml";
+    const bool there = fs::exists(record);
+    if (there && !options_.resume) {
+      wrong_use("'{}' has a run already: --resume goes on with it, another --run begins a new one",
+                options_.run);
+    }
+    if (there) {
+      const Experiment stored = read_experiment(record);
+      if (stored.resolved != experiment_.resolved)
+        wrong_use("--resume must have the experiment that the run was started with; {}",
+                  first_difference(stored.resolved, experiment_.resolved));
+    }
+    std::error_code error;
+    fs::create_directories(options_.run, error);
+    if (error) fail("the directory '{}' cannot be made: {}", options_.run, error.message());
+    if (!there) write_file(record, experiment_.toml());
+    write_file(options_.run + "/environment.json", environment_record().dump(1) + "\n");
+  }
+
+  static std::string first_difference(const Json& stored, const Json& given) {
+    for (const Json& change : Json::diff(stored, given)) {
+      return fmt::format("it differs at {}: {}", change.at("path").get<std::string>(),
+                         change.contains("value") ? change["value"].dump() : "missing");
+    }
+    return "it differs";
+  }
+
+  void prepare_model() {
+    if (!options_.from.empty()) {
+      const Model source = load_model(options_.from);
+      const at::NoGradGuard no_gradients;
+      if (source.parameters().size() != model_.parameters().size())
+        wrong_use("--from must have the {} parameters of [model], and '{}' has {}",
+                  model_.parameters().size(), options_.from, source.parameters().size());
+      for (const Parameter& parameter : model_.parameters()) {
+        const at::Tensor& value = source.parameter(parameter.name).value;
+        if (value.sizes() != parameter.value.sizes())
+          wrong_use("--from: the parameter {} of '{}' must have the shape [{}], not [{}]",
+                    parameter.name, options_.from, fmt::join(parameter.value.sizes(), ", "),
+                    fmt::join(value.sizes(), ", "));
+        parameter.value.detach().copy_(value);
+      }
+    }
+    if (experiment_.precision == "fp64") model_.to(at::kDouble);
+    if (experiment_.precision == "bf16") model_.to(at::kBFloat16);
+    if (experiment_.device == "cuda") {
+      if (!at::hasCUDA()) fail("this LibTorch must have CUDA for device = \"cuda\", and has none");
+      model_.to(at::Device(at::kCUDA));
+    }
+  }
+
+  void check_memory() {
+    MemoryEstimate most;
+    Experiment one_row = experiment_;  // a batch that does not fit is not made to find that out
+    for (StageSettings& stage : one_row.stages) stage.batch = stage.accumulation = 1;
+    BatchMaker probe(one_row, tokenizer_.get());
+    for (std::size_t i = 0; i < experiment_.stages.size(); ++i) {
+      probe.start_stage(i, false);
+      const MemoryEstimate one =
+          estimate_memory(model_, experiment_.stages[i].batch, probe.next(0).ids.size(1));
+      if (one.total() > most.total()) most = one;
+    }
+    const std::int64_t available = available_memory();
+    display_.say(fmt::format(
+        "{}: {} parameters; memory: about {} (weights and optimiser {}, activations {})",
+        experiment_.name.empty() ? options_.run : experiment_.name, model_.parameter_count(),
+        in_mebibytes(most.total()), in_mebibytes(most.parameters), in_mebibytes(most.activations)));
+    if (experiment_.device == "cpu" && available > 0 && most.total() > available) {
+      fail(
+          "the run needs about {} of memory and the machine has {} left: a smaller batch, with "
+          "accumulation, needs less",
+          in_mebibytes(most.total()), in_mebibytes(available));
+    }
+  }
+
+  void start_or_resume() {
+    std::optional<RunCheckpoint> checkpoint;
+    if (options_.resume) {
+      const at::NoGradGuard no_gradients;
+      checkpoint = read_newest_checkpoint(
+          checkpoints_, model_, [&](const std::string& sentence) { display_.say(sentence); });
+      display_.say(checkpoint ? fmt::format("going on from step {}", checkpoint->step)
+                              : "there is no checkpoint yet: starting from the beginning");
+    }
+    if (checkpoint) {
+      restore(*checkpoint);
+    } else {
+      begin_stage(0);
+    }
+    metrics_.emplace(options_.run, place_.step);
+    saved_ = Clock::now();
+    // Other weights than those of the seed cannot be made again.
+    if (!checkpoint && !options_.from.empty()) save();
+  }
+
+  void restore(const RunCheckpoint& checkpoint) {
+    const Json& place = checkpoint.place;
+    place_ = {.stage = place.at("stage").get<std::size_t>(),
+              .stage_step = place.at("stage_step").get<std::int64_t>(),
+              .step = checkpoint.step};
+    tokens_ = place.at("tokens").get<std::int64_t>();
+    seconds_ = place.at("seconds").get<double>();
+    for (const Json& pair : place.at("window"))
+      window_.emplace_back(pair[0].get<std::int64_t>(), pair[1].get<std::int64_t>());
+    optimiser_->set_steps(place.at("optimiser_steps").get<std::int64_t>());
+    for (auto& [name, tensor] : optimiser_->tensors()) {
+      const auto found = checkpoint.tensors.find("optimiser." + name);
+      if (found == checkpoint.tensors.end()) fail("the checkpoint has no tensor for '{}'", name);
+      tensor.copy_(found->second);
+    }
+    prepare_stage();
+    batches_.restore(place.at("cursor"));
+    const Json& seen = place.at("state_tokens");
+    for (std::size_t part = 0; part < states_.size() && part < seen.size(); ++part) {
+      const std::string prefix = fmt::format("state.{}.", part);
+      std::map<std::string, at::Tensor> tensors;
+      for (const auto& [name, tensor] : checkpoint.tensors) {
+        if (name.starts_with(prefix))
+          tensors[name.substr(prefix.size())] = tensor.to(model_.parameters()[0].value.device());
+      }
+      if (!tensors.empty())
+        states_[part] = state_from_tensors(tensors, seen[part].get<std::int64_t>());
+    }
+  }
+
+  void begin_stage(std::size_t stage) {
+    place_.stage = stage;
+    place_.stage_step = 0;
+    window_.clear();
+    prepare_stage();
+  }
+
+  // What a stage needs and can be made again at any step of it.
+  void prepare_stage() {
+    const StageSettings& stage = stage_settings();
+    bool together = false;
+    states_.clear();
+    if (stage.stream) {
+      const at::NoGradGuard no_gradients;
+      ModelState probe;
+      model_.logits(at::zeros({1, 1}, at::kLong).to(model_.parameters()[0].value.device()), &probe);
+      together = !rows_are_apart(probe);
+      states_.resize(static_cast<std::size_t>(stage.accumulation));
+    }
+    batches_.start_stage(place_.stage, together);
+    step_seconds_ = 0;
+  }
+
+  const StageSettings& stage_settings() const { return experiment_.stages[place_.stage]; }
+
+  std::string stage_name() const {
+    const StageSettings& stage = stage_settings();
+    if (stage.sequence) return stage.sequence->kind;
+    return fmt::format("({};{})", fmt::join(stage.commands, ","), fmt::join(stage.spacing, ","));
+  }
+
+  // --- the loop
+
+  bool loop() {
+    for (;;) {
+      while (stage_is_over()) {
+        if (place_.stage + 1 == experiment_.stages.size()) return true;
+        display_.say(fmt::format("stage {} {} left after {} steps: accuracy {:.4f}, {} tokens, {}",
+                                 place_.stage + 1, stage_name(), place_.stage_step,
+                                 running_accuracy(), tokens_, clock_text(seconds_)));
+        begin_stage(place_.stage + 1);
+      }
+      const auto start = Clock::now();
+      const nlohmann::ordered_json line = one_step(start);
+      metrics_->append(line);
+      const EvaluationSettings& evaluation = experiment_.evaluation;
+      if (options_.evaluate && evaluation.every > 0 && place_.step % evaluation.every == 0)
+        evaluate();
+      const bool stop = options_.interrupted != nullptr && *options_.interrupted;
+      if (stop || checkpoint_is_due()) save();
+      if (stop) {
+        display_.say(fmt::format("stopped at step {}; --resume goes on from there", place_.step));
+        return false;
+      }
+    }
+  }
+
+  bool stage_is_over() const {
+    const StageSettings& stage = stage_settings();
+    if (place_.stage_step >= stage.steps) return true;
+    return stage.until > 0 && static_cast<std::int64_t>(window_.size()) >= stage.window &&
+           running_accuracy() >= stage.until;
+  }
+
+  // Of the last `window` steps; all answers count alike.
+  double running_accuracy() const {
+    std::int64_t right = 0, all = 0;
+    for (const auto& [r, a] : window_) {
+      right += r;
+      all += a;
+    }
+    return all == 0 ? 0 : static_cast<double>(right) / static_cast<double>(all);
+  }
+
+  nlohmann::ordered_json one_step(Clock::time_point start) {
+    const StageSettings& stage = stage_settings();
+    const at::Device device = model_.parameters()[0].value.device();
+    const double rate = learning_rate_at(experiment_, place_);
+    double loss_sum = 0, data_seconds = 0;
+    std::int64_t right = 0, answers = 0, tokens = 0;
+    for (std::int64_t part = 0; part < stage.accumulation; ++part) {
+      const auto data_start = Clock::now();
+      TrainingBatch batch = batches_.next(place_.stage_step, part);
+      data_seconds += seconds_since(data_start);
+      ModelState* state = nullptr;
+      if (stage.stream) {
+        state = &states_[static_cast<std::size_t>(part)];
+        begin_rows(*state, batch.fresh);
+      }
+      const ModelState before = state != nullptr ? *state : ModelState();
+      batch.ids = batch.ids.to(device);
+      const Model::Loss loss = model_.loss(batch.ids, batch.targets.to(device), state);
+      const double value = loss.mean.item<double>();
+      if (std::isfinite(value)) {
+        (stage.accumulation == 1 ? loss.mean : loss.mean / static_cast<double>(stage.accumulation))
+            .backward();
+      }
+      if (!std::isfinite(value)) stop_at(batch, before, fmt::format("the loss is {}", value));
+      if (state != nullptr) *state = state->detached();
+      const at::Tensor correct = loss.correct.to(at::kCPU).contiguous();
+      const bool* const hit = correct.data_ptr<bool>();
+      for (const std::int64_t place : batch.answers) right += hit[place];
+      answers += static_cast<std::int64_t>(batch.answers.size());
+      loss_sum += value / static_cast<double>(stage.accumulation);
+      tokens += batch.tokens;
+      if (part + 1 == stage.accumulation) {
+        const double norm = optimiser_->step(rate);
+        if (!std::isfinite(norm))
+          stop_at(batch, before, fmt::format("the norm of the gradients is {}", norm));
+        optimiser_->clear_gradients();
+        gradient_norm_ = norm;
+      }
+    }
+    ++place_.step;
+    ++place_.stage_step;
+    tokens_ += tokens;
+    window_.emplace_back(right, answers);
+    if (static_cast<std::int64_t>(window_.size()) > stage.window) window_.pop_front();
+    const double took = seconds_since(start);
+    seconds_ += took;
+    step_seconds_ = step_seconds_ == 0 ? took : 0.95 * step_seconds_ + 0.05 * took;
+    const double per_second = static_cast<double>(tokens) / took;
+    const double accuracy =
+        answers == 0 ? 0 : static_cast<double>(right) / static_cast<double>(answers);
+    report(loss_sum, static_cast<double>(tokens) / step_seconds_);
+    return {{"step", place_.step},
+            {"stage", place_.stage},
+            {"loss", loss_sum},
+            {"accuracy", accuracy},
+            {"learning_rate", rate},
+            {"gradient_norm", gradient_norm_},
+            {"tokens", tokens_},
+            {"seconds", seconds_},
+            {"tokens_per_second", per_second},
+            {"utilisation", utilisation(per_second)},
+            {"data_share", data_seconds / took},
+            {"time", now()}};
+  }
+
+  static double now() {
+    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
+        .count();
+  }
+
+  // A stream's rows that begin anew.
+  static void begin_rows(ModelState& state, const std::vector<bool>& fresh) {
+    if (state.layers.empty()) return;
+    if (rows_are_apart(state)) {
+      restart_rows(state, fresh);
+    } else if (fresh.at(0)) {
+      state = ModelState();
+    }
+  }
+
+  [[noreturn]] void stop_at(const TrainingBatch& batch, const ModelState& before,
+                            const std::string& what) {
+    const std::string where = what_is_not_finite(model_, batch, before);
+    const auto steps = checkpoint_steps(checkpoints_);
+    fail("step {} of stage {}: {}, and the first thing that is not finite is {}; {}",
+         place_.step + 1, place_.stage + 1, what, where,
+         steps.empty() ? "there is no checkpoint yet"
+                       : fmt::format("the last good checkpoint is '{}'",
+                                     checkpoint_path(checkpoints_, steps.front())));
+  }
+
+  double utilisation(double tokens_per_second) const {
+    if (peak_ <= 0) return 0;
+    const std::int64_t counted =
+        model_.parameter_count() - model_.parameters().front().value.numel();
+    return 6.0 * static_cast<double>(counted) * tokens_per_second / peak_;
+  }
+
+  void report(double loss, double tokens_per_second) {
+    std::int64_t before = 0;
+    for (std::size_t i = 0; i < place_.stage; ++i) before += experiment_.stages[i].steps;
+    display_.step({.stage = place_.stage,
+                   .stages = experiment_.stages.size(),
+                   .stage_name = stage_name(),
+                   .stage_step = place_.stage_step,
+                   .stage_steps = stage_settings().steps,
+                   .step = before + place_.stage_step,
+                   .steps = experiment_.total_steps(),
+                   .loss = loss,
+                   .accuracy = running_accuracy(),
+                   .tokens_per_second = tokens_per_second,
+                   .utilisation = utilisation(tokens_per_second),
+                   .seconds = seconds_,
+                   .step_seconds = step_seconds_});
+  }
+
+  void evaluate() {
+    const auto start = Clock::now();
+    const nlohmann::ordered_json cells = options_.evaluate(model_);
+    metrics_->append({{"step", place_.step},
+                      {"evaluation", cells},
+                      {"seconds", seconds_since(start)},
+                      {"time", now()}});
+    for (const auto& cell : cells) {
+      display_.say(fmt::format(
+          "step {}: accuracy {:.4f} at {}", place_.step, cell.value("accuracy", 0.0),
+          cell.contains("commands")
+              ? fmt::format("({},{})", cell["commands"].dump(), cell.value("spacing", 0))
+              : fmt::format("length {}", cell.value("length", 0))));
+    }
+  }
+
+  bool checkpoint_is_due() const {
+    const CheckpointSettings& settings = experiment_.checkpoint;
+    return (settings.every > 0 && place_.step % settings.every == 0) ||
+           (settings.seconds > 0 && seconds_since(saved_) >= settings.seconds);
+  }
+
+  SaveOptions save_options() const {
+    return {.dtype = experiment_.precision == "fp64" ? Dtype::kF64 : Dtype::kF32,
+            .lexemes = tokenizer_ != nullptr && tokenizer_->name() == "lexeme"};
+  }
+
+  void save() {
+    RunCheckpoint checkpoint{.step = place_.step};
+    Json window = Json::array(), seen = Json::array();
+    for (const auto& [right, all] : window_) window.push_back({right, all});
+    for (std::size_t part = 0; part < states_.size(); ++part) {
+      seen.push_back(states_[part].tokens);
+      for (const auto& [name, tensor] : state_tensors(states_[part]))
+        checkpoint.tensors[fmt::format("state.{}.{}", part, name)] = tensor;
+    }
+    for (const auto& [name, tensor] : optimiser_->tensors())
+      checkpoint.tensors["optimiser." + name] = tensor;
+    checkpoint.place = {{"stage", place_.stage},
+                        {"stage_step", place_.stage_step},
+                        {"tokens", tokens_},
+                        {"seconds", seconds_},
+                        {"window", window},
+                        {"optimiser_steps", optimiser_->steps()},
+                        {"cursor", batches_.cursor()},
+                        {"state_tokens", seen}};
+    metrics_->flush_events();
+    write_checkpoint(checkpoints_, checkpoint, model_, save_options(), experiment_.checkpoint.keep);
+    saved_ = Clock::now();
+  }
+
+  void finish() {
+    const std::string model = options_.run + "/model";
+    const bool done = fs::exists(options_.run + "/result.json");
+    if (!done) {
+      if (options_.evaluate) {
+        const nlohmann::ordered_json cells = options_.evaluate(model_);
+        write_file(options_.run + "/evaluation.json", cells.dump(1) + "\n");
+      }
+      save();
+      save_model(model_, model, save_options());
+      const nlohmann::ordered_json result = {{"steps", place_.step},
+                                             {"tokens", tokens_},
+                                             {"seconds", seconds_},
+                                             {"accuracy", running_accuracy()},
+                                             {"parameters", model_.parameter_count()},
+                                             {"peak_memory_bytes", peak_memory()}};
+      write_file(options_.run + "/result.json", result.dump(1) + "\n");
+    }
+    display_.say(fmt::format("{}: {} steps, {} tokens, {}; accuracy {:.4f} over the last steps",
+                             model, place_.step, tokens_, clock_text(seconds_),
+                             running_accuracy()));
+  }
+
+  const TrainOptions& options_;
+  const Experiment& experiment_;
+  std::unique_ptr<Tokenizer> tokenizer_;
+  std::string checkpoints_;
+  Display display_;
+  Model model_;
+  BatchMaker batches_;
+  std::optional<Optimiser> optimiser_;
+  std::optional<MetricsFile> metrics_;
+  RunPlace place_;
+  std::vector<ModelState> states_;                            // of streams, one a part of a step
+  std::deque<std::pair<std::int64_t, std::int64_t>> window_;  // right and all answers of steps
+  std::int64_t tokens_ = 0;
+  double seconds_ = 0, step_seconds_ = 0, gradient_norm_ = 0, peak_ = 0;
+  Clock::time_point saved_;
+};
+
+}  // namespace
+
+TrainResult train(const TrainOptions& options) {
+  keep_freed_memory();
+  return Run(options).run();
+}
+
+}  // namespace shellgame

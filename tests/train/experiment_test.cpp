@@ -1,0 +1,121 @@
+#include "shellgame/train/experiment.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "shellgame/system/error.h"
+
+namespace shellgame {
+namespace {
+
+constexpr char kSmall[] = R"(
+[task]
+group = "S3"
+moves = "swaps"
+[model]
+model_type = "delta_net"
+hidden_size = 32
+[[stages]]
+commands = 8
+spacing = [1, 2]
+batch = 4
+steps = 10
+)";
+
+std::string refusal(const std::string& text, const std::vector<std::string>& changes = {}) {
+  try {
+    parse_experiment(text, "x.toml", changes);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Experiment, AStageHasATaskForEveryCommandsAndSpacing) {
+  const Experiment e = parse_experiment(kSmall, "x.toml");
+  ASSERT_EQ(e.stages.size(), 1u);
+  ASSERT_EQ(e.stages[0].tasks.size(), 2u);
+  EXPECT_EQ(e.stages[0].tasks[1].group, "S3");
+  EXPECT_EQ(e.stages[0].tasks[1].commands, 8u);
+  EXPECT_EQ(e.stages[0].tasks[1].spacing, 2u);
+  EXPECT_EQ(e.total_steps(), 10);
+}
+
+TEST(Experiment, WhatItWritesReadsBackToTheSame) {
+  const Experiment e = parse_experiment(std::string(kSmall) + R"(
+until = 0.9
+stream = { segments = { from = 2, to = 8 } }
+tasks = [{ moves = "swaps" }, { moves = "permutations" }]
+[optimiser]
+weight-decay = 0.05
+groups = [{ match = "embeddings", weight-decay = 0.0, rate = 0.5 }]
+)",
+                                        "x.toml", {"seed=9", "loss=reveals"});
+  EXPECT_EQ(e.stages[0].tasks.size(), 4u);
+  const Experiment again = parse_experiment(e.toml(), "again.toml");
+  EXPECT_EQ(again.resolved, e.resolved);
+  EXPECT_EQ(again.toml(), e.toml());
+  EXPECT_EQ(again.seed, 9u);
+  EXPECT_EQ(again.loss, LossOn::kReveals);
+  EXPECT_EQ(again.optimiser.groups.at(0).rate, 0.5);
+  EXPECT_EQ(again.stages[0].stream->to, 8);
+  EXPECT_EQ(again.stages[0].tasks[2].moves, Moves::kPermutations);
+}
+
+TEST(Experiment, StreamsOfAllStagesMayBeNamedOnce) {
+  const Experiment e = parse_experiment(
+      std::string(kSmall) + "[stream]\nsegments = { from = 2, to = 32, over = 0.7 }", "x.toml");
+  ASSERT_TRUE(e.stages[0].stream);
+  EXPECT_EQ(e.stages[0].stream->from, 2);
+  EXPECT_EQ(e.stages[0].stream->over, 0.7);
+}
+
+TEST(Experiment, ASequenceHasStagesOfItsOwnLengths) {
+  const Experiment e = parse_experiment(R"(
+[sequence]
+kind = "word-problem"
+group = "S3"
+[model]
+model_type = "delta_net"
+[[stages]]
+sequence = { length = 16 }
+[[stages]]
+sequence = { length = 128 }
+)",
+                                        "x.toml");
+  EXPECT_EQ(e.stages[1].sequence->max, 128u);
+  EXPECT_EQ(e.stages[1].sequence->group, "S3");
+  EXPECT_EQ(parse_experiment(e.toml(), "y").resolved, e.resolved);
+}
+
+TEST(Experiment, WhatIsWrongIsSaidWithItsKey) {
+  const std::string text = kSmall;
+  EXPECT_THAT(refusal(text, {"stages.0.bach=3"}), testing::HasSubstr("is 'batch' meant?"));
+  EXPECT_THAT(refusal(text, {"stages.0.batch=0"}),
+              testing::HasSubstr("'stages.0.batch' must be a whole number of at least 1, not 0"));
+  EXPECT_THAT(refusal(text, {"optimiser.learning-rate=fast"}),
+              testing::HasSubstr("'optimiser.learning-rate' must be a number"));
+  EXPECT_THAT(refusal(text, {"task.grup=S4"}), testing::HasSubstr("is 'group' meant?"));
+  EXPECT_THAT(refusal(text, {"task.group=X9"}), testing::HasSubstr("task.group"));
+  EXPECT_THAT(refusal(text, {"schedule.shape=linear"}), testing::HasSubstr("one of cosine"));
+  EXPECT_THAT(refusal("[model]\nmodel_type = \"delta_net\"\n"), testing::HasSubstr("[[stages]]"));
+  EXPECT_THAT(refusal("[[stages]]\nbatch = 1\n"), testing::HasSubstr("model_type"));
+  EXPECT_THAT(refusal(text + "\n[sequence]\nkind = \"parity\"\n"), testing::HasSubstr("not both"));
+}
+
+TEST(Experiment, EveryShippedFileReads) {
+  int count = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(SHELLGAME_SOURCE_DIR) + "/experiments")) {
+    if (entry.path().extension() != ".toml") continue;
+    const Experiment e = read_experiment(entry.path().string());
+    EXPECT_EQ(parse_experiment(e.toml(), "again").resolved, e.resolved) << entry.path();
+    ++count;
+  }
+  EXPECT_GT(count, 0);
+}
+
+}  // namespace
+}  // namespace shellgame

@@ -1,0 +1,66 @@
+#include "shellgame/train/metrics_file.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include "../system/scratch.h"
+#include "shellgame/system/error.h"
+#include "shellgame/system/files.h"
+#include "shellgame/train/event_file.h"
+
+namespace shellgame {
+namespace {
+
+nlohmann::ordered_json line(int step) { return {{"step", step}, {"loss", 0.5 * step}}; }
+
+TEST(MetricsFile, IsCutBackToTheStepFromWhichARunGoesOn) {
+  const ScratchFolder folder;
+  {
+    MetricsFile file(folder.path(), 0);
+    for (int step = 1; step <= 5; ++step) file.append(line(step));
+  }
+  {
+    MetricsFile file(folder.path(), 3);
+    file.append(line(4));
+  }
+  EXPECT_EQ(read_file(folder / "metrics.jsonl"),
+            "{\"step\":1,\"loss\":0.5}\n{\"step\":2,\"loss\":1.0}\n{\"step\":3,\"loss\":1.5}\n"
+            "{\"step\":4,\"loss\":2.0}\n");
+}
+
+TEST(MetricsFile, ATornLastLineIsDropped) {
+  const ScratchFolder folder;
+  write_file(folder / "metrics.jsonl", "{\"step\":1,\"loss\":0.5}\n{\"step\":2,\"lo");
+  MetricsFile file(folder.path(), 9);
+  EXPECT_EQ(read_file(folder / "metrics.jsonl"), "{\"step\":1,\"loss\":0.5}\n");
+}
+
+TEST(MetricsFile, TensorBoardsFileHasTheSameStepsOnce) {
+  const ScratchFolder folder;
+  {
+    MetricsFile file(folder.path(), 0);
+    for (int step = 1; step <= 5; ++step) file.append(line(step));
+  }
+  { MetricsFile file(folder.path(), 2); }
+  const std::string lines = read_file(folder / "metrics.jsonl");
+  EXPECT_EQ(read_file(folder / "tensorboard/events.out.tfevents.0.shellgame"),
+            event_file_start(0) + events_of_metrics(lines));
+}
+
+TEST(MetricsFile, AFullDiskIsAnError) {
+  const ScratchFolder folder;
+  MetricsFile file(folder.path(), 0);
+  // Its descriptor becomes that of the device that is always full.
+  const std::string path = std::filesystem::canonical(folder / "metrics.jsonl");
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code error;
+    if (std::filesystem::read_symlink(entry.path(), error) != path) continue;
+    const int full = ::open("/dev/full", O_WRONLY);
+    ::dup2(full, std::stoi(entry.path().filename()));
+    ::close(full);
+  }
+  EXPECT_THROW(file.append(line(1)), Error);
+}
+
+}  // namespace
+}  // namespace shellgame

@@ -1,0 +1,206 @@
+#include "shellgame/train/trainer.h"
+
+#include <ATen/ATen.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "../system/scratch.h"
+#include "shellgame/models/checkpoint.h"
+#include "shellgame/system/error.h"
+#include "shellgame/system/files.h"
+#include "shellgame/train/metrics_file.h"
+#include "shellgame/train/run_checkpoint.h"
+#include "small_experiment.h"
+
+namespace shellgame {
+namespace {
+
+TrainOptions options_for(const Experiment& experiment, const std::string& run) {
+  return {.experiment = experiment, .run = run, .quiet = true};
+}
+
+// metrics.jsonl without what depends on the clock.
+std::vector<std::string> lines_of(const std::string& run) {
+  std::vector<std::string> lines;
+  std::ifstream file(run + "/metrics.jsonl");
+  for (std::string line; std::getline(file, line);) {
+    nlohmann::ordered_json json = nlohmann::ordered_json::parse(line);
+    for (const char* name : {"time", "seconds", "tokens_per_second", "utilisation", "data_share"})
+      json.erase(name);
+    lines.push_back(json.dump());
+  }
+  return lines;
+}
+
+std::string weights_of(const std::string& run) {
+  return read_file(run + "/model/model.safetensors");
+}
+
+// Trains until so many steps are done, then dies without a word.
+struct Died {};
+void train_and_die(TrainOptions options, std::int64_t after) {
+  std::int64_t calls = 0;
+  options.experiment.evaluation.every = 1;
+  options.evaluate = [&](const Model&) -> nlohmann::ordered_json {
+    if (++calls == after) throw Died();
+    return nlohmann::ordered_json::array();
+  };
+  EXPECT_THROW(train(options), Died);
+}
+
+TEST(Trainer, ARunIsADirectoryWithAllThatLaterStagesNeed) {
+  const ScratchFolder folder;
+  const TrainResult result = train(options_for(small_experiment(), folder / "run"));
+  EXPECT_TRUE(result.complete);
+  EXPECT_EQ(result.steps, 18);
+  for (const char* name :
+       {"experiment.toml", "environment.json", "metrics.jsonl", "model/config.json",
+        "model/model.safetensors", "model/tokenizer.json", "result.json",
+        "checkpoints/step-00000018/trainer.json", "tensorboard/events.out.tfevents.0.shellgame"})
+    EXPECT_TRUE(std::filesystem::exists(folder / ("run/" + std::string(name)))) << name;
+  EXPECT_EQ(lines_of(folder / "run").size(), 18u);
+  EXPECT_EQ(read_experiment(folder / "run/experiment.toml").resolved, small_experiment().resolved);
+  EXPECT_NO_THROW(load_model(folder / "run/model"));
+}
+
+TEST(Trainer, LearnsTheTaskOfASecond) {
+  const ScratchFolder folder;
+  Experiment e = small_experiment({"stages.0.steps=150", "stages.0.batch=32", "checkpoint.every=0",
+                                   "optimiser.learning-rate=1e-2"});
+  e.stages.resize(1);
+  const TrainResult result = train(options_for(e, folder / "run"));
+  EXPECT_GT(result.accuracy, 0.6);  // 1/3 by chance
+}
+
+TEST(Trainer, TwoRunsOfTheSameSeedHaveTheSameBits) {
+  const ScratchFolder folder;
+  train(options_for(small_experiment(), folder / "a"));
+  train(options_for(small_experiment(), folder / "b"));
+  train(options_for(small_experiment({"seed=1"}), folder / "c"));
+  EXPECT_EQ(weights_of(folder / "a"), weights_of(folder / "b"));
+  EXPECT_EQ(lines_of(folder / "a"), lines_of(folder / "b"));
+  EXPECT_NE(weights_of(folder / "a"), weights_of(folder / "c"));
+}
+
+// At every step, in mid-stream too; checkpoints are three steps apart.
+TEST(Trainer, ARunThatDiedAnywhereGoesOnToTheSameBits) {
+  for (const char* kind : {"adamw", "muon"}) {
+    const ScratchFolder folder;
+    const Experiment e = small_experiment({std::string("optimiser.kind=") + kind});
+    train(options_for(e, folder / "whole"));
+    for (const std::int64_t after : {1, 4, 8, 9, 13, 17}) {
+      const std::string run = folder / ("died-" + std::to_string(after));
+      train_and_die(options_for(e, run), after);
+      std::filesystem::remove_all(run + "/evaluation.json");
+      TrainOptions again = options_for(e, run);
+      again.resume = true;
+      EXPECT_TRUE(train(again).complete);
+      EXPECT_EQ(weights_of(run), weights_of(folder / "whole")) << after;
+      std::vector<std::string> lines = lines_of(run);
+      std::erase_if(lines, [](const std::string& line) {
+        return line.find("evaluation") != std::string::npos;
+      });
+      EXPECT_EQ(lines, lines_of(folder / "whole")) << after;
+    }
+  }
+}
+
+TEST(Trainer, AttentionStreamsGoOnToTheSameBitsToo) {
+  const ScratchFolder folder;
+  const Experiment e =
+      small_experiment({"model={ model_type = \"transformer\", hidden_size = 16, num_hidden_layers "
+                        "= 1, num_heads = 2, window_size = 16 }"});
+  train(options_for(e, folder / "whole"));
+  train_and_die(options_for(e, folder / "died"), 14);
+  TrainOptions again = options_for(e, folder / "died");
+  again.resume = true;
+  train(again);
+  EXPECT_EQ(weights_of(folder / "died"), weights_of(folder / "whole"));
+}
+
+TEST(Trainer, ADamagedCheckpointIsPassedOverAndTheEndIsTheSame) {
+  const ScratchFolder folder;
+  const Experiment e = small_experiment();
+  train(options_for(e, folder / "whole"));
+  train_and_die(options_for(e, folder / "run"), 14);
+  const auto steps = checkpoint_steps(folder / "run/checkpoints");
+  ASSERT_EQ(steps, (std::vector<std::int64_t>{12, 9}));
+  std::filesystem::resize_file(
+      checkpoint_path(folder / "run/checkpoints", 12) + "/trainer.safetensors", 100);
+  TrainOptions again = options_for(e, folder / "run");
+  again.resume = true;
+  train(again);
+  EXPECT_EQ(weights_of(folder / "run"), weights_of(folder / "whole"));
+}
+
+TEST(Trainer, AnInterruptedRunWritesACheckpointAndGoesOn) {
+  const ScratchFolder folder;
+  const Experiment e = small_experiment({"checkpoint.every=0"});
+  train(options_for(e, folder / "whole"));
+  const std::atomic<bool> stop = true;
+  TrainOptions options = options_for(e, folder / "run");
+  options.interrupted = &stop;
+  EXPECT_FALSE(train(options).complete);
+  EXPECT_EQ(checkpoint_steps(folder / "run/checkpoints"), (std::vector<std::int64_t>{1}));
+  options.interrupted = nullptr;
+  options.resume = true;
+  EXPECT_TRUE(train(options).complete);
+  EXPECT_EQ(weights_of(folder / "run"), weights_of(folder / "whole"));
+}
+
+TEST(Trainer, StagesEndByAccuracyToo) {
+  const ScratchFolder folder;
+  const TrainResult result = train(options_for(
+      small_experiment({"stages.0.until=0.0001", "stages.0.window=2"}), folder / "run"));
+  EXPECT_LT(result.steps, 18);
+}
+
+TEST(Trainer, OtherWeightsMayBeTheFirst) {
+  const ScratchFolder folder;
+  const Experiment e = small_experiment();
+  train(options_for(e, folder / "first"));
+  Experiment still = small_experiment({"optimiser.learning-rate=0", "seed=5"});
+  TrainOptions options = options_for(still, folder / "second");
+  options.from = folder / "first/model";
+  train(options);
+  EXPECT_EQ(weights_of(folder / "first"), weights_of(folder / "second"));
+}
+
+std::string refusal(const TrainOptions& options) {
+  try {
+    train(options);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Trainer, WhatCannotStartIsRefused) {
+  const ScratchFolder folder;
+  const Experiment e = small_experiment();
+  train(options_for(e, folder / "run"));
+  EXPECT_THAT(refusal(options_for(e, folder / "run")), testing::HasSubstr("has a run already"));
+  TrainOptions other = options_for(small_experiment({"seed=4"}), folder / "run");
+  other.resume = true;
+  EXPECT_THAT(refusal(other), testing::HasSubstr("it differs at /seed: 4"));
+  EXPECT_THAT(
+      refusal(options_for(small_experiment({"stages.0.batch=100000", "stages.0.commands=10000",
+                                            "model.hidden_size=4096"}),
+                          folder / "large")),
+      testing::HasSubstr("of memory"));
+}
+
+TEST(Trainer, NumbersThatAreNotFiniteStopTheRunWithStepLayerAndCheckpoint) {
+  const ScratchFolder folder;
+  const std::string sentence = refusal(options_for(
+      small_experiment({"optimiser.learning-rate=1e30", "optimiser.clip=0"}), folder / "run"));
+  EXPECT_THAT(sentence, testing::HasSubstr("step "));
+  EXPECT_THAT(sentence, testing::HasSubstr("not finite is"));
+  EXPECT_THAT(sentence, testing::HasSubstr("checkpoint"));
+}
+
+}  // namespace
+}  // namespace shellgame
