@@ -59,7 +59,9 @@ Json cell_json(const EvaluationReport& report, const Cell& cell) {
     json["commands"] = cell.commands;
     json["spacing"] = cell.spacing;
   } else {
-    json["length"] = cell.length;
+    // A range stays a text.
+    json["length"] = cell.length.find('-') == std::string::npos ? Json(std::stoull(cell.length))
+                                                                : Json(cell.length);
   }
   for (const Metric& metric : evaluation_metrics()) {
     json[metric.name] = number(metric.get(cell, cell.all));

@@ -173,10 +173,11 @@ std::string shown_text(const ShownTrace& trace, bool sequences) {
 }  // namespace
 
 std::string to_text(const EvaluationReport& report) {
-  std::string text = fmt::format(
-      "{}\n{}, {}, {}, {} {} a seed", report.model, report.task,
-      report.mode == "free" ? "free-running" : "teacher-forced", report.precision, report.count,
-      report.cells.empty() || report.cells.front().length.empty() ? "traces" : "sequences");
+  const bool sequences = !report.cells.empty() && !report.cells.front().length.empty();
+  std::string text =
+      fmt::format("{}\n{}, {}, {}, {} {}{} a seed", report.model, report.task,
+                  report.mode == "free" ? "free-running" : "teacher-forced", report.precision,
+                  report.count, sequences ? "sequence" : "trace", report.count == 1 ? "" : "s");
   if (!report.cells.empty()) {
     text += report.cells.front().seeds.size() > 1 ? ", seeds" : ", seed";
     for (const SeedResult& seed : report.cells.front().seeds) text += fmt::format(" {}", seed.seed);

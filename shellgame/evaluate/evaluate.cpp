@@ -13,6 +13,10 @@
 namespace shellgame {
 namespace {
 
+// Tokens of a row at once, and of all rows at once where there are few: smaller passes cost up to a
+// fifth more a token.
+constexpr std::size_t kSlice = 512, kTokens = 4096;
+
 // A place in the rows whose logits are needed.
 struct Place {
   std::size_t row = 0, token = 0;
@@ -52,15 +56,17 @@ class Batch {
         options_(options),
         result_(result),
         device_(model.parameters().front().value.device()),
-        rows_(std::move(rows)) {}
+        rows_(std::move(rows)),
+        slice_(options.slice > 0 ? options.slice
+                                 : std::max<std::size_t>(kSlice, kTokens / rows_.size())) {}
 
   void run() {
     for (;;) {
-      parallel_for(rows_.size(), [&](std::size_t r) { rows_[r].fill(options_.slice + 1); });
+      parallel_for(rows_.size(), [&](std::size_t r) { rows_[r].fill(slice_ + 1); });
       std::size_t length = 0, tokens = 0;
       for (const RowBuffer& row : rows_) length = std::max(length, row.left());
       if (length == 0) return;
-      length = std::min(length, options_.slice);
+      length = std::min(length, slice_);
       if (options_.mode == EvaluationMode::kFree) length = up_to_a_choice(length);
       for (const RowBuffer& row : rows_) tokens += std::min(length, row.left());
       options_.mode == EvaluationMode::kFree ? read_and_choose(length) : read(length);
@@ -150,6 +156,9 @@ class Batch {
     for (std::size_t i = 0; i < places.size(); ++i) {
       RowBuffer& row = rows_[places[i].row];
       WaitingReveal& waiting = row.waiting().front();
+      if (waiting.reveal.length == 0) {
+        wrong_use("free-running needs rows in which the values stand: traces, not sequences");
+      }
       const ValueTree& values = *waiting.reveal.values;
       const Verdict verdict =
           logits.judge(i, values.node(waiting.node), 0, waiting.reveal.end_token);
@@ -245,6 +254,7 @@ class Batch {
   Evaluation& result_;
   at::Device device_;
   std::vector<RowBuffer> rows_;
+  std::size_t slice_;
   ModelState state_;
 };
 
@@ -273,19 +283,20 @@ std::int64_t growing_memory(const Model& model, std::uint64_t tokens) {
     return state.bytes();
   };
   const std::int64_t token = (bytes_at(32) - bytes_at(16)) / 16;
-  // Beside what is remembered, a layer makes copies of its own keys and values, and attention holds
-  // the scores of a block of 256 queries of all heads, their mask and their softmax.
+  // Beside what is remembered, a layer makes copies of its keys and values, and attention holds the
+  // scores of a block of 256 queries of all heads, masked and as softmax. The factors are from
+  // measured peaks, which they pass by a fifth.
   std::int64_t heads = 0;
   for (const LayerSpec& layer : model.config().spec().layers) {
     if (layer.options.has("num_heads")) heads = std::max(heads, layer.options.size("num_heads"));
   }
   const auto width = static_cast<std::int64_t>(model.parameters().front().value.element_size());
-  return static_cast<std::int64_t>(tokens) * (2 * token + 3 * heads * 256 * width);
+  return static_cast<std::int64_t>(tokens) * (4 * token + 5 * heads * 256 * width);
 }
 
 Evaluation evaluate(const Model& model, const RowMaker& rows, std::uint64_t first,
                     std::uint64_t count, const EvaluationOptions& options) {
-  if (options.rows == 0 || options.slice == 0) wrong_use("rows and slice must be at least 1");
+  if (options.rows == 0) wrong_use("at least one row must go through the model");
   check_vocabulary(model, rows);
   std::size_t side_by_side = options.rows;
   if (options.most_memory > 0) {

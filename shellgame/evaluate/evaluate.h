@@ -21,9 +21,9 @@ enum class EvaluationMode {
 
 struct EvaluationOptions {
   EvaluationMode mode = EvaluationMode::kTeacher;
-  std::size_t rows = 16;    // at most so many side by side
-  std::size_t slice = 512;  // tokens of each at once
-  std::size_t show = 0;     // keep every answer of the first so many rows
+  std::size_t rows = 16;  // at most so many side by side
+  std::size_t slice = 0;  // tokens of each at once; 0: 512, and more for fewer rows
+  std::size_t show = 0;   // keep every answer of the first so many rows
   // Bytes that a model may need whose memory grows with the row (0: no limit). Fewer rows go side
   // by side where that helps; else Error.
   std::int64_t most_memory = 0;

@@ -46,7 +46,7 @@ class RowMaker {
   virtual std::uint64_t vocabulary_size() const = 0;
   virtual std::uint64_t length() const = 0;  // commands or inputs
   virtual double chance() const = 0;         // that a blind guess is right
-  // Whether the belief about reveals is known; why not, if it is not.
+  // Whether the belief about every reveal is known.
   virtual bool has_beliefs() const = 0;
   virtual std::string variable_name(std::uint32_t variable) const = 0;
   virtual std::string value_name(std::uint32_t value) const = 0;

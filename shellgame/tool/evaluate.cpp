@@ -221,8 +221,8 @@ void add_evaluate(CLI::App& app) {
   command->add_flag("--composed", options.model.composed,
                     "use plain Torch operations instead of shellgame's kernels");
   add_number(command, "--rows", options.rows, 1, "traces side by side");
-  add_number(command, "--slice", options.slice, 1,
-             "tokens at once; what the model remembers is passed on");
+  add_number(command, "--slice", options.slice, 0,
+             "tokens of a trace at once, what the model remembers is passed on; 0: as fits");
   command
       ->add_option("--max-memory", options.most_memory_gib,
                    "GiB for models whose memory grows with the trace; by default four fifths of "

@@ -25,7 +25,7 @@ struct EvaluateOptions {
   std::uint64_t count = 64;
   std::vector<std::uint64_t> seeds = {0};
   std::string mode = "teacher", bayes = "auto", format = "text", output = "-";
-  std::uint64_t show = 0, rows = 16, slice = 512, positions = 256;
+  std::uint64_t show = 0, rows = 16, slice = 0, positions = 256;
   double confidence = 0.95;
   double most_memory_gib = 0;  // 0: four fifths of what the machine has free
 };

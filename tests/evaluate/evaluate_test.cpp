@@ -227,6 +227,7 @@ TEST(Evaluate, SequencesAreWhatTheirDefinitionSays) {
     const Model model = untrained({}, static_cast<std::int64_t>(rows.vocabulary_size()));
     SCOPED_TRACE(spec.kind);
     expect_naive(model, rows, 5, {.rows = 3, .slice = 6});
+    EXPECT_THROW(evaluate(model, rows, 0, 2, {.mode = EvaluationMode::kFree}), UsageError);
   }
 }
 

@@ -113,7 +113,7 @@ TEST_F(EvaluateTool, SequencesAreCellsByLength) {
   ASSERT_EQ(result.code, 0) << result.output;
   const auto cells = nlohmann::json::parse(result.output);
   ASSERT_EQ(cells.size(), 3u);
-  EXPECT_EQ(cells[0].at("length"), "8");
+  EXPECT_EQ(cells[0].at("length"), 8);
   EXPECT_EQ(cells[0].at("reveals"), 20 * 7);
   EXPECT_EQ(cells[2].at("length"), "20-40");
   EXPECT_EQ(cells[0].at("chance"), 0.5);
