@@ -49,6 +49,7 @@ struct NewModelOptions {
 };
 
 struct BenchModelOptions {
+  std::vector<std::string> operations;  // of the part "kernels"; none: all
   std::vector<std::string> cases = {"a", "b", "c", "d"};
   std::vector<std::string> parts = {"kernels", "steps", "streaming"};
   int rounds = 3;
