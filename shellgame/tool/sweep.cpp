@@ -242,30 +242,6 @@ Json gather(const SweepOptions& options, const std::vector<OneRun>& runs) {
           {"runs", list}};
 }
 
-void print_table(const Json& all) {
-  for (const Json& entry : all["runs"]) {
-    const auto settings = entry["settings"].get<std::vector<std::string>>();
-    fmt::print("{}\n",
-               settings.empty() ? "as in the file" : fmt::format("{}", fmt::join(settings, " ")));
-    if (!entry["seconds"].empty()) {
-      const auto seconds = entry["seconds"].get<std::vector<double>>();
-      const auto tokens = entry["tokens"].get<std::vector<double>>();
-      fmt::print("  {} parameters; {} seeds; {:.0f} s and {:.1f} million tokens a run\n",
-                 entry.value("parameters", 0), seconds.size(), spread_of(seconds).mean,
-                 spread_of(tokens).mean / 1e6);
-    }
-    for (const Json& cell : entry["cells"]) {
-      const auto values = cell["accuracy"].get<std::vector<double>>();
-      const Spread spread = spread_of(values);
-      fmt::print("  {:<14} accuracy {:.4f} ± {:.4f}   [{:.4f}]\n", cell["name"].get<std::string>(),
-                 spread.mean, spread.deviation, fmt::join(values, ", "));
-    }
-    for (const Json& failed : entry["failed"])
-      fmt::print("  seed {} failed: {}\n", failed["seed"].get<std::uint64_t>(),
-                 failed["why"].get<std::string>());
-  }
-}
-
 }  // namespace
 
 nlohmann::ordered_json run_sweep(const SweepOptions& options, int threads) {
@@ -316,7 +292,29 @@ nlohmann::ordered_json run_sweep(const SweepOptions& options, int threads) {
   return all;
 }
 
-void print_sweep(const nlohmann::ordered_json& all) { print_table(all); }
+void print_sweep(const Json& all) {
+  for (const Json& entry : all["runs"]) {
+    const auto settings = entry["settings"].get<std::vector<std::string>>();
+    fmt::print("{}\n",
+               settings.empty() ? "as in the file" : fmt::format("{}", fmt::join(settings, " ")));
+    if (!entry["seconds"].empty()) {
+      const auto seconds = entry["seconds"].get<std::vector<double>>();
+      const auto tokens = entry["tokens"].get<std::vector<double>>();
+      fmt::print("  {} parameters; {} seeds; {:.0f} s and {:.1f} million tokens a run\n",
+                 entry.value("parameters", 0), seconds.size(), spread_of(seconds).mean,
+                 spread_of(tokens).mean / 1e6);
+    }
+    for (const Json& cell : entry["cells"]) {
+      const auto values = cell["accuracy"].get<std::vector<double>>();
+      const Spread spread = spread_of(values);
+      fmt::print("  {:<14} accuracy {:.4f} ± {:.4f}   [{:.4f}]\n", cell["name"].get<std::string>(),
+                 spread.mean, spread.deviation, fmt::join(values, ", "));
+    }
+    for (const Json& failed : entry["failed"])
+      fmt::print("  seed {} failed: {}\n", failed["seed"].get<std::uint64_t>(),
+                 failed["why"].get<std::string>());
+  }
+}
 
 void add_sweep(CLI::App& app) {
   auto options = std::make_shared<SweepOptions>();
@@ -325,8 +323,17 @@ void add_sweep(CLI::App& app) {
       {"shellgame sweep experiments/smoke.toml --seeds 0..4 --run runs/smoke",
        "shellgame sweep experiments/smoke.toml --seeds 0..2 --set "
        "model.allow_neg_eigval=true,false --run runs/range"});
-  command->callback(
-      [options, command] { run(*options, command->count("--threads") > 0 ? thread_count() : 1); });
+  command->callback([options, command] {
+    const Json all = run_sweep(*options, command->count("--threads") > 0 ? thread_count() : 1);
+    if (options->format == "json") {
+      fmt::print("{}\n", all.dump(1));
+    } else {
+      print_sweep(all);
+    }
+    for (const Json& entry : all["runs"]) {
+      if (!entry["failed"].empty()) fail("some runs failed: the same command tries them again");
+    }
+  });
   command->add_option("experiment", options->experiment, "a TOML file (docs/training.md)")
       ->type_name("FILE")
       ->required();
