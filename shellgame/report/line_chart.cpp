@@ -11,7 +11,8 @@ namespace shellgame {
 namespace {
 
 // Okabe and Ito's colours, which colour-blind readers tell apart; the light ones are left out.
-constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00"};
+constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73",
+                                    "#cc79a7", "#56b4e9", "#e69f00"};
 constexpr const char* kDashes[] = {"", "6 3", "2 3", "8 3 2 3"};
 
 constexpr double kWidth = 720, kHeight = 420;
@@ -45,8 +46,9 @@ struct Frame {
   bool log_x;
 
   double across(double x) const {
-    const double at = log_x ? (std::log(x) - std::log(x_least)) / (std::log(x_most) - std::log(x_least))
-                            : (x - x_least) / (x_most - x_least);
+    const double at =
+        log_x ? (std::log(x) - std::log(x_least)) / (std::log(x_most) - std::log(x_least))
+              : (x - x_least) / (x_most - x_least);
     return kLeft + at * (kWidth - kLeft - kRight);
   }
   double up(double y) const {
@@ -90,7 +92,8 @@ std::string text_at(double x, double y, const std::string& text, const std::stri
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", x, y, more, escaped(text));
 }
 
-std::string points_of(const Frame& frame, const std::vector<double>& x, const std::vector<double>& y) {
+std::string points_of(const Frame& frame, const std::vector<double>& x,
+                      const std::vector<double>& y) {
   std::string points;
   for (std::size_t i = 0; i < x.size(); ++i)
     points += fmt::format("{:.1f},{:.1f} ", frame.across(x[i]), frame.up(y[i]));
@@ -118,7 +121,8 @@ std::vector<double> nice_ticks(double least, double most, int count) {
 std::string LineChart::svg() const {
   const Frame frame = frame_of(*this);
   std::string out = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
+      "height=\"{1}\" "
       "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\" fill=\"#222\">\n"
       "<title>{2}</title>\n<rect width=\"{0}\" height=\"{1}\" fill=\"#fff\"/>\n",
       kWidth, kHeight, escaped(title));
@@ -134,14 +138,16 @@ std::string LineChart::svg() const {
     out += fmt::format("<path d=\"M{:.1f} {:.1f}v5\" stroke=\"#222\"/>\n", x, bottom);
     out += text_at(x, bottom + 19, number_text(tick), "text-anchor=\"middle\"");
   }
-  out += fmt::format("<path d=\"M{:.1f} {:.1f}V{:.1f}H{:.1f}\" fill=\"none\" stroke=\"#222\"/>\n", kLeft,
-                     kTop, bottom, right);
+  out += fmt::format("<path d=\"M{:.1f} {:.1f}V{:.1f}H{:.1f}\" fill=\"none\" stroke=\"#222\"/>\n",
+                     kLeft, kTop, bottom, right);
   out += text_at((kLeft + right) / 2, bottom + 38, x_label, "text-anchor=\"middle\"");
-  out += fmt::format("<text transform=\"translate(18 {:.1f}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
-                     (kTop + bottom) / 2, escaped(y_label));
+  out += fmt::format(
+      "<text transform=\"translate(18 {:.1f}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
+      (kTop + bottom) / 2, escaped(y_label));
   if (!level_name.empty()) {
-    out += fmt::format("<path d=\"M{:.1f} {:.1f}H{:.1f}\" stroke=\"#777\" stroke-dasharray=\"2 4\"/>\n", kLeft,
-                       frame.up(level), right);
+    out += fmt::format(
+        "<path d=\"M{:.1f} {:.1f}H{:.1f}\" stroke=\"#777\" stroke-dasharray=\"2 4\"/>\n", kLeft,
+        frame.up(level), right);
     out += text_at(right, frame.up(level) - 5, level_name, "text-anchor=\"end\" fill=\"#777\"");
   }
   for (std::size_t i = 0; i < curves.size(); ++i) {
@@ -155,23 +161,28 @@ std::string LineChart::svg() const {
                          points_of(frame, x, y), colour);
     }
     out += fmt::format(
-        "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\" stroke-dasharray=\"{}\"/>\n",
+        "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\" "
+        "stroke-dasharray=\"{}\"/>\n",
         points_of(frame, curve.x, curve.y), colour, kDashes[i % std::size(kDashes)]);
     if (curve.x.size() <= 40) {
       for (std::size_t k = 0; k < curve.x.size(); ++k)
         out += fmt::format(
-            "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"><title>{}: {}, {:.4f}</title></circle>\n",
+            "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"><title>{}: {}, "
+            "{:.4f}</title></circle>\n",
             frame.across(curve.x[k]), frame.up(curve.y[k]), colour, escaped(curve.name),
             number_text(curve.x[k]), curve.y[k]);
     }
-    const double x = kLeft + static_cast<double>(i % 4) * 165, y = bottom + 58 + static_cast<double>(i / 4) * 16;
+    const double x = kLeft + static_cast<double>(i % 4) * 165,
+                 y = bottom + 58 + static_cast<double>(i / 4) * 16;
     out += fmt::format(
-        "<path d=\"M{:.1f} {:.1f}h24\" stroke=\"{}\" stroke-width=\"2\" stroke-dasharray=\"{}\"/>\n", x, y - 4,
-        colour, kDashes[i % std::size(kDashes)]);
+        "<path d=\"M{:.1f} {:.1f}h24\" stroke=\"{}\" stroke-width=\"2\" "
+        "stroke-dasharray=\"{}\"/>\n",
+        x, y - 4, colour, kDashes[i % std::size(kDashes)]);
     out += text_at(x + 30, y, curve.name, "");
   }
   if (!note.empty())
-    out += text_at(kLeft, kHeight - 8, note, "font-size=\"10\" fill=\"#777\" font-family=\"monospace\"");
+    out += text_at(kLeft, kHeight - 8, note,
+                   "font-size=\"10\" fill=\"#777\" font-family=\"monospace\"");
   return out + "</svg>\n";
 }
 

@@ -1,5 +1,5 @@
-// Line charts as SVG: a few curves with bands, axes with ticks, a legend. No library and no network;
-// opens in any browser.
+// Line charts as SVG: a few curves with bands, axes with ticks, a legend. No library and no
+// network; opens in any browser.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// `shellgame quickstart`: the first job. Traces that CPython has confirmed, then the paper's abstract:
-// three architectures trained on them.
+// `shellgame quickstart`: the first job. Traces that CPython has confirmed, then the paper's
+// abstract: three architectures trained on them.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -114,8 +114,8 @@ void draw_training(const Json& all, const std::string& path, const std::string& 
   chart.note = "shellgame quickstart";
   for (const Json& entry : all["runs"]) {
     Curve curve{arm_of(entry), {}, {}};
-    const std::string lines =
-        read_file(fmt::format("{}/{}/metrics.jsonl", runs, entry["directories"][0].get<std::string>()));
+    const std::string lines = read_file(
+        fmt::format("{}/{}/metrics.jsonl", runs, entry["directories"][0].get<std::string>()));
     double sum = 0;
     int steps = 0;
     for (std::size_t from = 0; from < lines.size();) {
@@ -151,28 +151,34 @@ void compare_architectures(const std::string& folder) {
   }
   draw_lengths(all, folder + "/lengths.svg");
   draw_training(all, folder + "/training.svg", runs);
-  fmt::print("Accuracy of revealed values, S3 permutations, a reveal after every 4 commands (chance 0.333):\n\n{:<18}",
-             "commands");
+  fmt::print(
+      "Accuracy of revealed values, S3 permutations, a reveal after every 4 commands (chance "
+      "0.333):\n\n{:<18}",
+      "commands");
   for (const Json& cell : all["runs"][0]["cells"]) fmt::print("{:>8}", cell["commands"].get<int>());
   fmt::print("{:>12}{:>10}{:>9}\n", "parameters", "tokens", "seconds");
   for (const Json& entry : all["runs"]) {
     fmt::print("{:<18}", arm_of(entry));
-    for (std::size_t i = 0; i < entry["cells"].size(); ++i) fmt::print("{:>8.3f}", accuracy_at(entry, i));
+    for (std::size_t i = 0; i < entry["cells"].size(); ++i)
+      fmt::print("{:>8.3f}", accuracy_at(entry, i));
     fmt::print("{:>12}{:>9.1f}M{:>9.0f}\n", entry["parameters"].get<int>(),
                entry["tokens"][0].get<double>() / 1e6, entry["seconds"][0].get<double>());
   }
   const std::size_t trained = 1, last = all["runs"][0]["cells"].size() - 1;
   const Json &linear = all["runs"][0], &plain = all["runs"][1], &attention = all["runs"][2];
   fmt::print(
-      "\nThe paper: linear RNNs capable of state tracking excel here, while Transformers still fail. Here, at the trained length: {} {:.3f}, "
+      "\nThe paper: linear RNNs capable of state tracking excel here, while Transformers still "
+      "fail. Here, at the trained length: {} {:.3f}, "
       "{} {:.3f}, {} {:.3f}; at {} times that length: {:.3f}, {:.3f}, {:.3f}.\n",
       arm_of(linear), accuracy_at(linear, trained), arm_of(plain), accuracy_at(plain, trained),
       arm_of(attention), accuracy_at(attention, trained),
-      linear["cells"][last]["commands"].get<int>() / linear["cells"][trained]["commands"].get<int>(),
+      linear["cells"][last]["commands"].get<int>() /
+          linear["cells"][trained]["commands"].get<int>(),
       accuracy_at(linear, last), accuracy_at(plain, last), accuracy_at(attention, last));
-  fmt::print("\nCurves: {0}/lengths.svg, {0}/training.svg. Runs: {0}/runs.\n"
-             "Next: 'shellgame evaluate --help' on a run, 'shellgame train --help', docs/.\n",
-             folder);
+  fmt::print(
+      "\nCurves: {0}/lengths.svg, {0}/training.svg. Runs: {0}/runs.\n"
+      "Next: 'shellgame evaluate --help' on a run, 'shellgame train --help', docs/.\n",
+      folder);
 }
 
 void run(const std::string& folder, std::uint64_t count, bool traces_only) {
@@ -189,11 +195,11 @@ void add_quickstart(CLI::App& app) {
     bool traces_only = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* command = add_command(
-      app, "quickstart",
-      "Make traces, verify them with CPython, and train three architectures on them.",
-      {"shellgame quickstart", "shellgame quickstart --traces-only --output first"},
-      [options] { run(options->folder, options->count, options->traces_only); });
+  CLI::App* command =
+      add_command(app, "quickstart",
+                  "Make traces, verify them with CPython, and train three architectures on them.",
+                  {"shellgame quickstart", "shellgame quickstart --traces-only --output first"},
+                  [options] { run(options->folder, options->count, options->traces_only); });
   command->add_option("--output", options->folder, "the folder for traces, runs and curves")
       ->type_name("DIR")
       ->capture_default_str();

@@ -235,7 +235,7 @@ TEST_F(Tool, CompletionKnowsCommandsOptionsAndWords) {
   const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), pipe);
   ::pclose(pipe);
   EXPECT_EQ(std::string(buffer.data(), got),
-            "trace\n--uncertainty --uncertain-share\nswaps\nencode\n--uncertainty "
+            "trace train\n--uncertainty --uncertain-share\nswaps\nencode\n--uncertainty "
             "--uncertain-share\n--format\n");
 }
 

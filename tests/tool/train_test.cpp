@@ -108,8 +108,8 @@ TEST(TrainTool, AnInterruptEndsTheStepWithACheckpointAndExitCode130) {
   write_file(experiment, std::string(kExperiment));
   const pid_t child = fork_child([&] {
     std::freopen("/dev/null", "w", stderr);
-    ::execl(SHELLGAME_TOOL, SHELLGAME_TOOL, "train", experiment.c_str(), "--run", run.c_str(), "--set",
-            "stages.0.steps=1000000", static_cast<char*>(nullptr));
+    ::execl(SHELLGAME_TOOL, SHELLGAME_TOOL, "train", experiment.c_str(), "--run", run.c_str(),
+            "--set", "stages.0.steps=1000000", static_cast<char*>(nullptr));
     return 99;
   });
   while (!std::filesystem::exists(run + "/metrics.jsonl") ||
@@ -170,7 +170,8 @@ TEST(TrainTool, ThePapersRecipeRunsAFewSteps) {
   // Two layers of the paper's width stand for eighteen; one step of its recipe.
   const ScratchFolder folder;
   const Result result = shellgame::run(
-      "train " SHELLGAME_SOURCE_DIR "/experiments/paper.toml --set model.num_hidden_layers=2 --set "
+      "train " SHELLGAME_SOURCE_DIR
+      "/experiments/paper.toml --set model.num_hidden_layers=2 --set "
       "model.vocab_size=90 --set stages.*.steps=1 --set stages.*.accumulation=2 --set "
       "stages.*.batch=1 --set evaluation.commands=8 --set evaluation.spacing=1 --set "
       "evaluation.count=2 --run " +
