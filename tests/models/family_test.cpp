@@ -1,10 +1,12 @@
 // Families: the model_type of config.json, and mixers that others register.
 #include "shellgame/models/family.h"
 
+#include <ATen/ATen.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "shellgame/models/mixer.h"
+#include "shellgame/models/model.h"
 #include "shellgame/system/error.h"
 
 namespace shellgame {
@@ -24,6 +26,29 @@ TEST(Family, AMixerRegisteredAfterTheFirstLookIsAFamily) {
   // What was found before stays where it was.
   EXPECT_EQ(&find_family("shellgame_gru"), &before);
   EXPECT_EQ(before.model_type, "shellgame_gru");
+}
+
+// x / sqrt(|x|^2 + 1e-6) with fuse_norm, x / max(|x|, 1e-12) without: keys of a thousandth show it.
+TEST(Family, Rwkv7FollowsFuseNormInTheNormOfItsKeys) {
+  const at::NoGradGuard no_gradients;
+  const auto logits = [](bool fused, double size) {
+    const Model model(ModelConfig({{"model_type", "rwkv7"},
+                                   {"hidden_size", 16},
+                                   {"head_dim", 8},
+                                   {"num_hidden_layers", 2},
+                                   {"vocab_size", 11},
+                                   {"fuse_norm", fused},
+                                   {"initializer_range", 0.5}}),
+                      {.seed = 3});
+    for (const Parameter& parameter : model.parameters()) {
+      if (parameter.name.ends_with("k_k")) parameter.value.data().fill_(size);
+    }
+    return model.logits(at::arange(11).unsqueeze(0));
+  };
+  // Without, the size of all keys means nothing.
+  EXPECT_LT((logits(false, 1e-4) - logits(false, 1)).abs().max().item<float>(), 1e-4);
+  EXPECT_GT((logits(true, 1e-4) - logits(true, 1)).abs().max().item<float>(), 1e-2);
+  EXPECT_LT((logits(true, 1) - logits(false, 1)).abs().max().item<float>(), 1e-4);
 }
 
 TEST(Family, AnUnknownOneIsRefusedWithTheKnownNames) {

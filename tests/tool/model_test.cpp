@@ -99,7 +99,20 @@ TEST_F(ModelTool, WrongInputIsRefusedInASentence) {
   write_file(in("ids.json"), "[[1, 200]]");
   refuse("model logits " + kFixture + " --ids " + in("ids.json") + " --output " + in("o.npy"), 2,
          "from 0 to 47, not 200");
+  for (const char* wrong : {"[[1.5]]", "[[99999999999999999999]]", "[[18446744073709551615]]"}) {
+    write_file(in("ids.json"), wrong);
+    refuse("model logits " + kFixture + " --ids " + in("ids.json") + " --output " + in("o.npy"), 2,
+           "whole number");
+  }
   EXPECT_FALSE(fs::exists(in("o.npy")));
+  const std::string small = "model new --set model_type=delta_net --output " + in("x");
+  refuse(small + " --set nun_heads=2", 2, "did you mean 'num_heads'?");
+  refuse(small + " --set hidden_size=-3", 2, "at least 1");
+  refuse(small + " --set num_hidden_layers=1000000000", 2, "at most 10000");
+  refuse(
+      "model new --set model_type=shellgame_hybrid --set 'layers=[\"nope\"]' --output " + in("x"),
+      2, "not 'nope'");
+  refuse("model generate " + kFixture + " --prompt x --temperature -1", 2, "not below 0");
   refuse("model new --set model_type=gpt --output " + in("x"), 2, "'gpt'");
   refuse("model new --set hidden_size --output " + in("x"), 2, "KEY=VALUE");
   refuse("model generate " + kFixture, 2, "--prompt");
