@@ -60,6 +60,7 @@ void run_bench_model(const BenchModelOptions& options) {
   if (has(options.parts, "streaming")) {
     result["streaming"] = bench_streaming(options.stream_tokens);
   }
+  if (has(options.parts, "evaluation")) result["evaluation"] = bench_evaluation(options.rounds);
   const std::string text = result.dump(1) + "\n";
   if (options.output == "-") {
     fmt::print("{}", text);

@@ -22,5 +22,6 @@ std::vector<double> take_turns(int rounds, const std::vector<std::function<void(
 BenchJson bench_kernels(const std::vector<std::string>& operations, int rounds);
 BenchJson bench_steps(const std::vector<std::string>& cases, int rounds);
 BenchJson bench_streaming(std::int64_t tokens);
+BenchJson bench_evaluation(int rounds);
 
 }  // namespace shellgame

@@ -1,13 +1,15 @@
 // `shellgame evaluate`: how well a model tracks the state, in every measure that the field uses.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 
-#include "shellgame/evaluate/run_task.h"
 #include "shellgame/system/error.h"
 #include "shellgame/tool/command.h"
 #include "shellgame/tool/evaluate_options.h"
+#include "shellgame/train/experiment.h"
 
 namespace shellgame {
 namespace {
@@ -77,16 +79,18 @@ std::vector<SequenceSpec> sequence_cells(const SequenceSpec& spec, std::string_v
   }
 }
 
-void resolve_sequences(const Given& given, std::optional<SequenceSpec> spec,
-                       EvaluateOptions& options) {
-  if (!spec) spec = SequenceSpec{};
-  if (!given.sequence.empty()) spec->kind = given.sequence;
-  if (const std::string* group = given.task->given("group")) spec->group = *group;
+void resolve_sequences(const Given& given, const Experiment* run, EvaluateOptions& options) {
+  SequenceSpec spec;
+  if (run != nullptr && run->sequence) {
+    spec = run->stages.back().sequence.value_or(*run->sequence);
+  }
+  if (!given.sequence.empty()) spec.kind = given.sequence;
+  if (const std::string* group = given.task->given("group")) spec.group = *group;
   if (const std::string* product = given.task->given("product")) {
     if (*product != "right" && *product != "left") {
       wrong_use("--product must be right or left, not '{}'", *product);
     }
-    spec->product = *product == "right" ? Multiplication::kRight : Multiplication::kLeft;
+    spec.product = *product == "right" ? Multiplication::kRight : Multiplication::kLeft;
   }
   if (!given.commands.empty() || !given.spacing.empty()) {
     wrong_use("sequences have --lengths, not --commands and --spacing");
@@ -94,32 +98,44 @@ void resolve_sequences(const Given& given, std::optional<SequenceSpec> spec,
   if (options.mode == "free") {
     wrong_use("--mode free is for traces: a sequence's answers are not read by the model");
   }
+  std::string lengths = given.lengths;
+  if (lengths.empty() && run != nullptr) {
+    lengths = fmt::format("{}", fmt::join(run->evaluation.lengths, ","));
+  }
   options.sequences = true;
-  options.lengths = sequence_cells(*spec, given.lengths);
+  options.lengths = sequence_cells(spec, lengths);
 }
 
-void resolve_traces(const Given& given, std::optional<Task> base, EvaluateOptions& options) {
+// The task of the run or of the options. Lengths that are not given are those of the run's
+// evaluation or of its last stage, else the task's own (of its last stage: that is what a
+// curriculum is for).
+void resolve_traces(const Given& given, const Experiment* run, EvaluateOptions& options) {
   if (!given.lengths.empty()) wrong_use("traces have --commands and --spacing, not --lengths");
-  options.task = given.task->resolve_unchecked(base.value_or(Task()));
-  if (!options.task.stages.empty()) {  // the last stage is what a curriculum is for
+  options.task = given.task->resolve_unchecked(run != nullptr ? run->task : Task());
+  if (!options.task.stages.empty()) {
     options.task.commands = options.task.stages.back().commands;
     options.task.spacing = options.task.stages.back().spacing;
     options.task.stages.clear();
   }
-  options.commands = given.commands.empty() ? std::vector{options.task.commands}
-                                            : numbers("--commands", given.commands, 1);
-  options.spacings = given.spacing.empty() ? std::vector{options.task.spacing}
-                                           : numbers("--spacing", given.spacing, 1);
+  options.commands = {options.task.commands};
+  options.spacings = {options.task.spacing};
+  if (run != nullptr && !run->sequence && !given.task->has_file()) {
+    const EvaluationSettings& points = run->evaluation;
+    const StageSettings& last = run->stages.back();
+    options.commands = points.commands.empty() ? last.commands : points.commands;
+    options.spacings = points.spacing.empty() ? last.spacing : points.spacing;
+  }
+  if (!given.commands.empty()) options.commands = numbers("--commands", given.commands, 1);
+  if (!given.spacing.empty()) options.spacings = numbers("--spacing", given.spacing, 1);
   bool any = false;
   for (const std::uint64_t commands : options.commands) {
     for (const std::uint64_t spacing : options.spacings) any = any || spacing <= commands;
   }
   if (!any) {
     wrong_use(
-        "a spacing must be at most the number of commands: no pair of --commands {} and "
-        "--spacing {} is so",
-        given.commands.empty() ? fmt::format("{}", options.task.commands) : given.commands,
-        given.spacing.empty() ? fmt::format("{}", options.task.spacing) : given.spacing);
+        "a spacing must be at most the number of commands, but no pair of {} commands and "
+        "spacing {} is so",
+        fmt::join(options.commands, ","), fmt::join(options.spacings, ","));
   }
   Task task = options.task;
   task.commands = *std::ranges::max_element(options.commands);
@@ -132,21 +148,26 @@ void run(const Given& given) {
   if (given.run.empty() == options.model.directory.empty()) {
     wrong_use("either --run DIR or --model DIR must be given");
   }
-  RunTask base;
+  std::optional<Experiment> run;
   if (!given.run.empty()) {
     options.model.directory = given.run + "/model";
     if (!std::filesystem::exists(options.model.directory)) {
       fail("a run must have the directory '{}', and it is not there: has the training ended?",
            options.model.directory);
     }
-    base = read_run_task(given.run);
+    run = read_experiment(given.run + "/experiment.toml");
+    if (options.tokenizer.empty() &&
+        !std::filesystem::exists(options.model.directory + "/tokenizer.json")) {
+      options.tokenizer = run->tokenizer;
+    }
   }
   options.seeds = numbers("--seed", given.seeds, 0, /*ranges=*/true);
+  const Experiment* experiment = run ? &*run : nullptr;
   const bool other_task = given.task->has_file() || given.task->given("moves") != nullptr;
-  if (!given.sequence.empty() || (base.sequence && !other_task)) {
-    resolve_sequences(given, base.sequence, options);
+  if (!given.sequence.empty() || (run && run->sequence && !other_task)) {
+    resolve_sequences(given, experiment, options);
   } else {
-    resolve_traces(given, base.task, options);
+    resolve_traces(given, experiment, options);
   }
   learn_commands().evaluate(options);
 }
@@ -171,8 +192,10 @@ void add_evaluate(CLI::App& app) {
   command->add_option("--model", options.model.directory, "a Hugging Face directory")
       ->type_name("DIR");
   command
-      ->add_option("--commands", given->commands,
-                   "lengths of traces, with commas; by default the task's (its last stage's)")
+      ->add_option(
+          "--commands", given->commands,
+          "lengths of traces, with commas; by default those of the run's evaluation, else the "
+          "task's")
       ->type_name("N,...");
   command
       ->add_option("--spacing", given->spacing,

@@ -51,7 +51,7 @@ struct NewModelOptions {
 struct BenchModelOptions {
   std::vector<std::string> operations;  // of the part "kernels"; none: all
   std::vector<std::string> cases = {"a", "b", "c", "d"};
-  std::vector<std::string> parts = {"kernels", "steps", "streaming"};
+  std::vector<std::string> parts = {"kernels", "steps", "streaming", "evaluation"};
   int rounds = 3;
   std::int64_t stream_tokens = 1'000'000;
   std::string output = "-";

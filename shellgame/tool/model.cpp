@@ -152,9 +152,9 @@ void add_bench_model(CLI::App& bench) {
       {"shellgame bench model --output bench/results/model.json",
        "shellgame bench model --parts steps --cases a,b"},
       [options] { learn_commands().bench_model(*options); });
-  command->add_option("--parts", options->parts, "kernels, steps, streaming")
+  command->add_option("--parts", options->parts, "kernels, steps, streaming, evaluation")
       ->delimiter(',')
-      ->check(CLI::IsMember({"kernels", "steps", "streaming"}))
+      ->check(CLI::IsMember({"kernels", "steps", "streaming", "evaluation"}))
       ->capture_default_str();
   command
       ->add_option("--operations", options->operations,

@@ -84,10 +84,9 @@ TEST_F(EvaluateTool, AnUncertainTaskIsComparedWithTheBayesOptimum) {
 TEST_F(EvaluateTool, ARunBringsItsTask) {
   std::filesystem::create_directories(directory_ / "run");
   make_exact("run/model", "--group S3 --moves swaps");
-  write_file(
-      directory_ / "run/experiment.toml",
-      "[task]\ngroup = 'S3'\nmoves = 'swaps'\nstages = [{commands = 4, spacing = 1, traces = "
-      "9}, {commands = 24, spacing = 6}]\n");
+  write_file(directory_ / "run/experiment.toml",
+             "[task]\ngroup = 'S3'\nmoves = 'swaps'\n[model]\nmodel_type = 'delta_net'\n"
+             "[[stages]]\ncommands = 4\nspacing = 1\n[[stages]]\ncommands = 24\nspacing = 6\n");
   const std::string what = "evaluate --run " + (directory_ / "run") + " --count 2 --format json";
   const Result result = run(what);
   ASSERT_EQ(result.code, 0) << result.output;
