@@ -38,7 +38,8 @@ class SwiGlu : public ChannelMixer {
 class RwkvChannelMix : public ChannelMixer {
  public:
   RwkvChannelMix(std::int64_t width, const Options& options, const Weights& weights)
-      : activation_(options.word("hidden_act", {"sqrelu", "relu", "silu", "swish", "gelu"})) {
+      : activation_(options.word(
+            "hidden_act", {"sqrelu", "relu", "silu", "swish", "gelu", "sigmoid", "logsigmoid"})) {
     const std::int64_t inner = options.size("intermediate_size");
     shift_ = weights.constant("x_k", {width}, 0);
     key_ = weights.linear("key", inner, width);

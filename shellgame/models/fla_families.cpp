@@ -128,6 +128,9 @@ void adapt_rwkv7(const Options& options, ModelSpec& spec) {
   spec.norm_bias = options.flag("norm_bias");
   spec.first_norm = options.flag("norm_first");
   spec.channel_mixer = "rwkv_channel_mix";
+  if (spec.layers.front().mixer == "attention") {
+    options.refuse("'attn' must leave layer 0 to RWKV-7: later layers mix in its values");
+  }
   spec.names.channel_norm = "ffn_norm";
   spec.names.channel_mixer = "ffn";
   constexpr std::int64_t kStep = 32;

@@ -13,11 +13,13 @@ at::Tensor activate(const std::string& name, const at::Tensor& x) {
   if (name == "elu") return at::elu(x) + 1;
   if (name == "sigmoid") return at::sigmoid(x);
   if (name == "sqrelu") return at::relu(x).square();
-  if (name == "gelu") return at::gelu(x);
+  if (name == "gelu") return at::gelu(x, "tanh");  // fla's form
+  if (name == "logsigmoid") return at::log_sigmoid(x);
   if (name == "tanh") return at::tanh(x);
   wrong_use(
-      "an activation must be silu, swish, identity, relu, elu, sigmoid, sqrelu, gelu or tanh, not "
-      "'{}'",
+      "an activation must be silu, swish, identity, relu, elu, sigmoid, logsigmoid, sqrelu, gelu "
+      "or "
+      "tanh, not '{}'",
       name);
 }
 

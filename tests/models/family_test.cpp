@@ -51,6 +51,18 @@ TEST(Family, Rwkv7FollowsFuseNormInTheNormOfItsKeys) {
   EXPECT_LT((logits(true, 1) - logits(false, 1)).abs().max().item<float>(), 1e-4);
 }
 
+TEST(Family, Rwkv7LeavesLayerZeroToItself) {
+  const auto with_attention = [](int layer) {
+    return ModelConfig({{"model_type", "rwkv7"},
+                        {"hidden_size", 16},
+                        {"head_dim", 8},
+                        {"num_hidden_layers", 2},
+                        {"attn", {{"layers", {layer}}, {"num_heads", 2}}}});
+  };
+  EXPECT_EQ(with_attention(1).spec().layers[1].mixer, "attention");
+  EXPECT_THROW(with_attention(0), InputError);
+}
+
 TEST(Family, AnUnknownOneIsRefusedWithTheKnownNames) {
   try {
     find_family("mamba3");
