@@ -358,8 +358,8 @@ HWY_AFTER_NAMESPACE();
 
 #include <vector>
 
+#include "shellgame/kernels/share_work.h"
 #include "shellgame/system/error.h"
-#include "shellgame/system/threads.h"
 
 namespace shellgame {
 namespace {
@@ -391,7 +391,7 @@ void delta_net_core_forward(const DeltaSizes& sizes, const DeltaNetCoreInput<flo
   check(sizes, input);
   if (!output.o) wrong_use("DeltaNet's core must be given a place for its output.");
   const ChunkShape shape = chunk_shape(sizes, true, false);
-  parallel_for(sizes.B * sizes.H, [&](std::size_t i) {
+  share_work(sizes.B * sizes.H, sizes.work(), [&](std::size_t i) {
     HWY_DYNAMIC_DISPATCH(CoreForwardItem)
     (shape, sizes, input, output, saved, i / sizes.H, i % sizes.H);
   });
@@ -407,7 +407,7 @@ void delta_net_core_backward(const DeltaSizes& sizes, const DeltaNetCoreInput<fl
   const ChunkShape shape = chunk_shape(sizes, true, false);
   const std::size_t each = core_sums_size(sizes, input);
   std::vector<float> sums(sizes.B * sizes.H * each);
-  parallel_for(sizes.B * sizes.H, [&](std::size_t i) {
+  share_work(sizes.B * sizes.H, sizes.work(), [&](std::size_t i) {
     HWY_DYNAMIC_DISPATCH(CoreBackwardItem)
     (shape, sizes, input, saved, gradients, sums.data() + i * each, i / sizes.H, i % sizes.H);
   });

@@ -12,6 +12,8 @@ namespace shellgame {
 
 struct DeltaSizes {
   std::size_t B = 0, T = 0, H = 0, K = 0, V = 0;
+  // Multiplications of a forward pass, about; a backward pass has twice as many.
+  double work() const { return 4.0 * static_cast<double>(B * T * H * K * V); }
 };
 
 template <class Real>

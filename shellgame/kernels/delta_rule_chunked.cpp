@@ -126,7 +126,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 
-#include "shellgame/system/threads.h"
+#include "shellgame/kernels/share_work.h"
 
 namespace shellgame {
 
@@ -136,7 +136,7 @@ HWY_EXPORT(ChunkedBackwardItem);
 void delta_rule_forward_chunked(const ChunkShape& shape, const DeltaSizes& sizes,
                                 const DeltaRuleInput<float>& input,
                                 const DeltaRuleOutput<float>& output, float* saved) {
-  parallel_for(sizes.B * sizes.H, [&](std::size_t i) {
+  share_work(sizes.B * sizes.H, sizes.work(), [&](std::size_t i) {
     HWY_DYNAMIC_DISPATCH(ChunkedForwardItem)
     (shape, sizes, input, output, saved, i / sizes.H, i % sizes.H);
   });
@@ -145,7 +145,7 @@ void delta_rule_forward_chunked(const ChunkShape& shape, const DeltaSizes& sizes
 void delta_rule_backward_chunked(const ChunkShape& shape, const DeltaSizes& sizes,
                                  const DeltaRuleInput<float>& input, const float* saved,
                                  const DeltaRuleGradients<float>& gradients) {
-  parallel_for(sizes.B * sizes.H, [&](std::size_t i) {
+  share_work(sizes.B * sizes.H, sizes.work(), [&](std::size_t i) {
     HWY_DYNAMIC_DISPATCH(ChunkedBackwardItem)
     (shape, sizes, input, saved, gradients, i / sizes.H, i % sizes.H);
   });

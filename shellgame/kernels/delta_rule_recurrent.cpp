@@ -129,7 +129,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 
-#include "shellgame/system/threads.h"
+#include "shellgame/kernels/share_work.h"
 
 namespace shellgame {
 
@@ -138,7 +138,7 @@ HWY_EXPORT(RecurrentBackwardItem);
 
 void delta_rule_forward_recurrent(const DeltaSizes& sizes, const DeltaRuleInput<float>& input,
                                   const DeltaRuleOutput<float>& output, float* saved) {
-  parallel_for(sizes.B * sizes.H, [&](std::size_t i) {
+  share_work(sizes.B * sizes.H, sizes.work(), [&](std::size_t i) {
     HWY_DYNAMIC_DISPATCH(RecurrentForwardItem)
     (sizes, input, output, saved, i / sizes.H, i % sizes.H);
   });
@@ -146,7 +146,7 @@ void delta_rule_forward_recurrent(const DeltaSizes& sizes, const DeltaRuleInput<
 
 void delta_rule_backward_recurrent(const DeltaSizes& sizes, const DeltaRuleInput<float>& input,
                                    const float* saved, const DeltaRuleGradients<float>& gradients) {
-  parallel_for(sizes.B * sizes.H, [&](std::size_t i) {
+  share_work(sizes.B * sizes.H, sizes.work(), [&](std::size_t i) {
     HWY_DYNAMIC_DISPATCH(RecurrentBackwardItem)
     (sizes, input, saved, gradients, i / sizes.H, i % sizes.H);
   });

@@ -95,8 +95,8 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 
+#include "shellgame/kernels/share_work.h"
 #include "shellgame/system/error.h"
-#include "shellgame/system/threads.h"
 
 namespace shellgame {
 
@@ -125,7 +125,7 @@ void dplr_rule_forward(const DeltaSizes& sizes, const DplrRuleInput<float>& inpu
                        const DeltaRuleOutput<float>& output, float* saved) {
   check(sizes, input);
   if (!output.o) wrong_use("The low-rank rule's forward must be given a place for o.");
-  parallel_for(sizes.B * sizes.H, [&](std::size_t i) {
+  share_work(sizes.B * sizes.H, sizes.work(), [&](std::size_t i) {
     HWY_DYNAMIC_DISPATCH(DplrForwardItem)
     (sizes, input, output, saved, i / sizes.H, i % sizes.H);
   });
@@ -136,7 +136,7 @@ void dplr_rule_backward(const DeltaSizes& sizes, const DplrRuleInput<float>& inp
   check(sizes, input);
   if (!saved && dplr_rule_saved_size(sizes) > 0)
     wrong_use("The low-rank rule's backward must be given what its forward saved.");
-  parallel_for(sizes.B * sizes.H, [&](std::size_t i) {
+  share_work(sizes.B * sizes.H, sizes.work(), [&](std::size_t i) {
     HWY_DYNAMIC_DISPATCH(DplrBackwardItem)
     (sizes, input, saved, gradients, i / sizes.H, i % sizes.H);
   });

@@ -4,7 +4,7 @@
 
 #include "shellgame/kernels/gemm_tiles.h"
 #include "shellgame/kernels/outer_sums.h"
-#include "shellgame/system/threads.h"
+#include "shellgame/kernels/share_work.h"
 
 namespace shellgame {
 namespace {
@@ -87,7 +87,8 @@ void gemm(std::int64_t rows, ConstRows a, const PackedMatrix& b, Rows c, bool ad
   const std::int64_t tiles = (rows + kTileRows - 1) / kTileRows;
   const std::int64_t columns = tiles >= 8 ? b.width() : 16 * kPanel;
   const std::int64_t groups = (b.width() + columns - 1) / columns;
-  parallel_for(static_cast<std::size_t>(tiles * groups), [&](std::size_t item) {
+  const double work = static_cast<double>(rows * b.depth() * b.width());
+  share_work(static_cast<std::size_t>(tiles * groups), work, [&](std::size_t item) {
     const std::int64_t first = static_cast<std::int64_t>(item) / groups * kTileRows;
     const std::int64_t column = static_cast<std::int64_t>(item) % groups * columns;
     TileProduct product =

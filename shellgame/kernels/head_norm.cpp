@@ -128,8 +128,8 @@ HWY_AFTER_NAMESPACE();
 #include <algorithm>
 #include <vector>
 
+#include "shellgame/kernels/share_work.h"
 #include "shellgame/system/error.h"
-#include "shellgame/system/threads.h"
 
 namespace shellgame {
 
@@ -144,8 +144,10 @@ namespace {
 constexpr std::size_t kBlockRows = 128;
 
 template <class Work>
-void for_row_blocks(std::size_t rows, const Work& work) {
-  parallel_for((rows + kBlockRows - 1) / kBlockRows, [&](std::size_t block) {
+void for_row_blocks(const HeadSizes& sizes, const Work& work) {
+  const std::size_t rows = sizes.rows;
+  const double all = 8.0 * static_cast<double>(rows * sizes.heads * sizes.width);
+  share_work((rows + kBlockRows - 1) / kBlockRows, all, [&](std::size_t block) {
     const std::size_t end = std::min(rows, (block + 1) * kBlockRows);
     for (std::size_t row = block * kBlockRows; row < end; ++row) work(block, row);
   });
@@ -162,7 +164,7 @@ void check(const HeadSizes& sizes, bool given) {
 
 void l2_norm_forward(const HeadSizes& sizes, RowView<const float> x, float eps, RowView<float> y) {
   check(sizes, x && y);
-  for_row_blocks(sizes.rows, [&](std::size_t, std::size_t row) {
+  for_row_blocks(sizes, [&](std::size_t, std::size_t row) {
     HWY_DYNAMIC_DISPATCH(L2NormForwardRow)(sizes, x, eps, y, row);
   });
 }
@@ -170,7 +172,7 @@ void l2_norm_forward(const HeadSizes& sizes, RowView<const float> x, float eps, 
 void l2_norm_backward(const HeadSizes& sizes, RowView<const float> x, float eps,
                       RowView<const float> dy, RowView<float> dx) {
   check(sizes, x && dy && dx);
-  for_row_blocks(sizes.rows, [&](std::size_t, std::size_t row) {
+  for_row_blocks(sizes, [&](std::size_t, std::size_t row) {
     HWY_DYNAMIC_DISPATCH(L2NormBackwardRow)(sizes, x, eps, dy, dx, row);
   });
 }
@@ -178,7 +180,7 @@ void l2_norm_backward(const HeadSizes& sizes, RowView<const float> x, float eps,
 void gated_norm_forward(const HeadSizes& sizes, const GatedNormInput<float>& input,
                         RowView<float> y) {
   check(sizes, input.x && y);
-  for_row_blocks(sizes.rows, [&](std::size_t, std::size_t row) {
+  for_row_blocks(sizes, [&](std::size_t, std::size_t row) {
     HWY_DYNAMIC_DISPATCH(GatedNormForwardRow)(sizes, input, y, row);
   });
 }
@@ -188,7 +190,7 @@ void gated_norm_backward(const HeadSizes& sizes, const GatedNormInput<float>& in
   check(sizes, input.x && gradients.dy);
   const std::size_t blocks = (sizes.rows + kBlockRows - 1) / kBlockRows, width = sizes.width;
   std::vector<float> sums(blocks * width);
-  for_row_blocks(sizes.rows, [&](std::size_t block, std::size_t row) {
+  for_row_blocks(sizes, [&](std::size_t block, std::size_t row) {
     HWY_DYNAMIC_DISPATCH(GatedNormBackwardRow)
     (sizes, input, gradients, sums.data() + block * width, row);
   });

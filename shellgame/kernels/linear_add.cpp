@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "shellgame/kernels/few_rows.h"
 #include "shellgame/kernels/gemm_tiles.h"
 #include "shellgame/kernels/outer_sums.h"
 
@@ -10,6 +11,17 @@ namespace shellgame {
 void linear_add(std::int64_t rows, std::int64_t in, std::int64_t width, ConstRows x, ConstRows o,
                 const float* weight, Rows y) {
   const Weight whole = {weight, width};
+  if (rows <= kFewRows) {
+    few_rows_product({.rows = rows,
+                      .in = in,
+                      .x = o,
+                      .scale = nullptr,
+                      .row_scale = nullptr,
+                      .weights = {&whole, 1},
+                      .base = x,
+                      .y = y});
+    return;
+  }
   const PackedMatrix packed = PackedMatrix::transposed({&whole, 1}, in);
   for_row_tiles(rows, [&](std::int64_t first, std::int64_t count, std::int64_t next) {
     TileProduct product = tile_product(count, o.from(first), packed, y.from(first));

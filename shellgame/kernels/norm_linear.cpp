@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "shellgame/kernels/few_rows.h"
 #include "shellgame/kernels/gemm_tiles.h"
 #include "shellgame/kernels/norm_gradients.h"
 #include "shellgame/kernels/outer_sums.h"
@@ -13,6 +14,18 @@ namespace shellgame {
 
 void norm_linear(std::int64_t rows, std::int64_t width, ConstRows x, const float* norm_weight,
                  float eps, std::span<const Weight> weights, Rows y, float* rstd) {
+  if (rows <= kFewRows) {
+    rstd_tile(rows, width, x, eps, rstd);
+    few_rows_product({.rows = rows,
+                      .in = width,
+                      .x = x,
+                      .scale = norm_weight,
+                      .row_scale = rstd,
+                      .weights = weights,
+                      .base = {},
+                      .y = y});
+    return;
+  }
   const PackedMatrix packed = PackedMatrix::transposed(weights, width, norm_weight);
   for_row_tiles(rows, [&](std::int64_t first, std::int64_t count, std::int64_t next) {
     rstd_tile(count, width, x.from(first), eps, rstd + first);

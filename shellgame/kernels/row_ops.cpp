@@ -55,22 +55,10 @@ void rms_norm_backward(std::int64_t rows, std::int64_t width, ConstRows x, const
   }
 }
 
-void swiglu(std::int64_t rows, std::int64_t width, ConstRows gate, ConstRows up, Rows y) {
-  for_row_tiles(rows, [&](std::int64_t first, std::int64_t count, std::int64_t) {
-    swiglu_tile(count, width, gate.from(first), up.from(first), y.from(first));
-  });
-}
-
-void swiglu_backward(std::int64_t rows, std::int64_t width, ConstRows gate, ConstRows up,
-                     ConstRows dy, Rows d_gate, Rows d_up) {
-  for_row_tiles(rows, [&](std::int64_t first, std::int64_t count, std::int64_t) {
-    swiglu_backward_tile(count, width, gate.from(first), up.from(first), dy.from(first),
-                         d_gate.from(first), d_up.from(first), {});
-  });
-}
-
-RopeTable::RopeTable(std::int64_t positions, std::int64_t head_width, double base)
+RopeTable::RopeTable(std::int64_t first, std::int64_t positions, std::int64_t head_width,
+                     double base)
     : half_(head_width / 2),
+      first_(first),
       positions_(positions),
       cosines_(positions * half_),
       sines_(positions * half_) {
@@ -81,10 +69,11 @@ RopeTable::RopeTable(std::int64_t positions, std::int64_t head_width, double bas
     frequencies[static_cast<std::size_t>(i)] =
         std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(head_width));
   parallel_for(static_cast<std::size_t>((positions + 63) / 64), [&](std::size_t block) {
-    const std::int64_t first = static_cast<std::int64_t>(block) * 64;
-    for (std::int64_t p = first; p < std::min(positions, first + 64); ++p) {
+    const std::int64_t begin = static_cast<std::int64_t>(block) * 64;
+    for (std::int64_t p = begin; p < std::min(positions, begin + 64); ++p) {
       for (std::int64_t i = 0; i < half_; ++i) {
-        const double angle = static_cast<double>(p) * frequencies[static_cast<std::size_t>(i)];
+        const double angle =
+            static_cast<double>(first + p) * frequencies[static_cast<std::size_t>(i)];
         cosines_.data()[p * half_ + i] = static_cast<float>(std::cos(angle));
         sines_.data()[p * half_ + i] = static_cast<float>(std::sin(angle));
       }
@@ -97,8 +86,9 @@ namespace {
 void rotate(const RopeTable& table, const RopeShape& shape, ConstRows x, Rows y, bool back) {
   const std::int64_t half = table.half(), width = 2 * half;
   const std::int64_t last = shape.offset + std::min(shape.rows, shape.time);
-  if (last > table.positions())
-    wrong_use("rope's table has {} positions, but {} are asked for", table.positions(), last);
+  if (shape.offset < table.first() || last > table.end())
+    wrong_use("rope's table has the positions from {} to {}, but those from {} to {} are asked for",
+              table.first(), table.end() - 1, shape.offset, last - 1);
   for_row_tiles(shape.rows, [&](std::int64_t first, std::int64_t count, std::int64_t) {
     for (std::int64_t r = first; r < first + count; ++r) {
       const std::int64_t position = shape.offset + r % shape.time;

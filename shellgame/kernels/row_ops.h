@@ -1,5 +1,4 @@
-// Row operations that stand alone: RMSNorm, SwiGLU's gate, rotary positions, the embedding's
-// gradient.
+// Row operations that stand alone: RMSNorm, rotary positions, the embedding's gradient.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +16,23 @@ void rms_norm_backward(std::int64_t rows, std::int64_t width, ConstRows x, const
                        const float* rstd, ConstRows dy, ConstRows d_residual, Rows dx,
                        float* d_weight);
 
-// y = SiLU(gate) * up, all [rows, width].
-void swiglu(std::int64_t rows, std::int64_t width, ConstRows gate, ConstRows up, Rows y);
-void swiglu_backward(std::int64_t rows, std::int64_t width, ConstRows gate, ConstRows up,
-                     ConstRows dy, Rows d_gate, Rows d_up);
-
-// Cosines and sines of position * base^(-2 i / head_width), [positions][head_width / 2]: made once,
-// used by every layer and step.
+// Cosines and sines of position * base^(-2 i / head_width), [positions][head_width / 2], from
+// position `first` on: made once, used by every layer.
 class RopeTable {
  public:
-  RopeTable(std::int64_t positions, std::int64_t head_width, double base);
+  RopeTable(std::int64_t first, std::int64_t positions, std::int64_t head_width, double base);
   std::int64_t half() const { return half_; }
-  std::int64_t positions() const { return positions_; }
-  const float* cosines(std::int64_t position) const { return cosines_.data() + position * half_; }
-  const float* sines(std::int64_t position) const { return sines_.data() + position * half_; }
+  std::int64_t first() const { return first_; }
+  std::int64_t end() const { return first_ + positions_; }
+  const float* cosines(std::int64_t position) const {
+    return cosines_.data() + (position - first_) * half_;
+  }
+  const float* sines(std::int64_t position) const {
+    return sines_.data() + (position - first_) * half_;
+  }
 
  private:
-  std::int64_t half_, positions_;
+  std::int64_t half_, first_, positions_;
   Scratch cosines_, sines_;
 };
 

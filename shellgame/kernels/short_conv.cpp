@@ -86,8 +86,8 @@ HWY_AFTER_NAMESPACE();
 
 #include <vector>
 
+#include "shellgame/kernels/share_work.h"
 #include "shellgame/system/error.h"
-#include "shellgame/system/threads.h"
 
 namespace shellgame {
 
@@ -95,6 +95,11 @@ HWY_EXPORT(ConvForwardItem);
 HWY_EXPORT(ConvBackwardItem);
 
 namespace {
+
+// The taps and an activation that costs as much as a dozen.
+double work_of(const ShortConvSizes& sizes) {
+  return static_cast<double>(sizes.B * sizes.T * sizes.channels * (sizes.W + 12));
+}
 
 void check(const ShortConvSizes& sizes, const ShortConvInput<float>& in) {
   const auto& [B, T, channels, W] = sizes;
@@ -113,7 +118,7 @@ void short_conv_forward(const ShortConvSizes& sizes, const ShortConvInput<float>
   check(sizes, input);
   if (!output.y) wrong_use("The short convolution must be given a place for y.");
   const std::size_t blocks = (sizes.channels + kConvChannels - 1) / kConvChannels;
-  parallel_for(sizes.B * blocks, [&](std::size_t i) {
+  share_work(sizes.B * blocks, work_of(sizes), [&](std::size_t i) {
     HWY_DYNAMIC_DISPATCH(ConvForwardItem)
     (sizes, input, output, i / blocks, i % blocks * kConvChannels);
   });
@@ -127,7 +132,7 @@ void short_conv_backward(const ShortConvSizes& sizes, const ShortConvInput<float
   const std::size_t blocks = (sizes.channels + kConvChannels - 1) / kConvChannels;
   const std::size_t each = (sizes.W + 1) * sizes.channels;  // of a batch
   std::vector<float> sums(sizes.B * each);
-  parallel_for(sizes.B * blocks, [&](std::size_t i) {
+  share_work(sizes.B * blocks, work_of(sizes), [&](std::size_t i) {
     HWY_DYNAMIC_DISPATCH(ConvBackwardItem)
     (sizes, input, gradients, sums.data() + i / blocks * each, i / blocks,
      i % blocks * kConvChannels);

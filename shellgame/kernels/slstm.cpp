@@ -5,7 +5,7 @@
 
 #include "shellgame/kernels/gemm_tiles.h"
 #include "shellgame/kernels/scratch.h"
-#include "shellgame/system/threads.h"
+#include "shellgame/kernels/share_work.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "shellgame/kernels/slstm.cpp"
@@ -160,10 +160,14 @@ struct Sizes {
       : e(s.head_width),
         all(s.heads * s.head_width),
         token(s.x_stride > 0 ? s.x_stride : 4 * all),
-        groups((s.batch + kGroup - 1) / kGroup) {}
+        groups((s.batch + kGroup - 1) / kGroup),
+        items(static_cast<std::size_t>(s.heads * groups)),
+        work(4.0 * static_cast<double>(s.batch * s.time * all * e)) {}
   std::int64_t e, all;  // of a head, of all heads
   std::int64_t token;   // between tokens of x
   std::int64_t groups;
+  std::size_t items;  // heads of groups, which are independent
+  double work;        // multiplications
 };
 
 std::vector<PackedMatrix> pack_heads(const SlstmShape& shape, const float* recurrent, bool back) {
@@ -187,7 +191,7 @@ void slstm(const SlstmShape& shape, const float* x, const float* recurrent, cons
            const float* state, float* y, float* final_state, float* saved) {
   const Sizes z(shape);
   const std::vector<PackedMatrix> packed = pack_heads(shape, recurrent, false);
-  parallel_for(static_cast<std::size_t>(shape.heads * z.groups), [&](std::size_t item) {
+  share_work(z.items, z.work, [&](std::size_t item) {
     const std::int64_t h = static_cast<std::int64_t>(item) / z.groups;
     const std::int64_t first = static_cast<std::int64_t>(item) % z.groups * kGroup;
     const std::int64_t count = std::min(kGroup, shape.batch - first);
@@ -275,7 +279,7 @@ void slstm_backward(const SlstmShape& shape, const float* recurrent, const float
   const Sizes z(shape);
   const std::vector<PackedMatrix> packed = pack_heads(shape, recurrent, true);
   const std::vector<float> zeros(static_cast<std::size_t>(z.e));
-  parallel_for(static_cast<std::size_t>(shape.heads * z.groups), [&](std::size_t item) {
+  share_work(z.items, z.work, [&](std::size_t item) {
     const std::int64_t h = static_cast<std::int64_t>(item) / z.groups;
     const std::int64_t first = static_cast<std::int64_t>(item) % z.groups * kGroup;
     const std::int64_t count = std::min(kGroup, shape.batch - first);
@@ -324,7 +328,7 @@ void slstm_backward(const SlstmShape& shape, const float* recurrent, const float
         std::copy_n(part(which, b), z.e, d_state + place(which, b));
     }
   });
-  parallel_for(static_cast<std::size_t>(4 * shape.heads), [&](std::size_t item) {
+  share_work(static_cast<std::size_t>(4 * shape.heads), z.work, [&](std::size_t item) {
     const auto i = static_cast<std::int64_t>(item);
     weight_gradients(shape, i / 4, i % 4, state, y, dx, d_recurrent, d_bias);
   });

@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "shellgame/kernels/few_rows.h"
 #include "shellgame/kernels/gemm_tiles.h"
 #include "shellgame/kernels/norm_gradients.h"
 #include "shellgame/kernels/outer_sums.h"
@@ -36,6 +37,32 @@ void swiglu_mlp(std::int64_t rows, std::int64_t width, std::int64_t hidden, Cons
                 const SwigluWeights& weights, float eps, Rows y, float* rstd, float* saved) {
   const Weight gate = {weights.gate, hidden}, up = {weights.up, hidden};
   const Weight down = {weights.down, width};
+  if (rows <= kFewRows) {
+    Scratch space(saved != nullptr ? 0 : 2 * rows * hidden);
+    Scratch products(rows * hidden);
+    const std::array<Weight, 2> both = {gate, up};
+    const Rows inner = {saved != nullptr ? saved : space.data(), 2 * hidden};
+    const Rows a = {products.data(), hidden};
+    rstd_tile(rows, width, x, eps, rstd);
+    few_rows_product({.rows = rows,
+                      .in = width,
+                      .x = x,
+                      .scale = weights.norm,
+                      .row_scale = rstd,
+                      .weights = both,
+                      .base = {},
+                      .y = inner});
+    swiglu_tile(rows, hidden, inner, inner.from(0, hidden), a);
+    few_rows_product({.rows = rows,
+                      .in = hidden,
+                      .x = a,
+                      .scale = nullptr,
+                      .row_scale = nullptr,
+                      .weights = {&down, 1},
+                      .base = x,
+                      .y = y});
+    return;
+  }
   const PackedMatrix packed_gate = PackedMatrix::transposed({&gate, 1}, width, weights.norm);
   const PackedMatrix packed_up = PackedMatrix::transposed({&up, 1}, width, weights.norm);
   const PackedMatrix packed_down = PackedMatrix::transposed({&down, 1}, hidden);

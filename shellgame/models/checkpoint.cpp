@@ -95,7 +95,7 @@ ModelConfig read_config(const std::string& directory) {
 }
 
 Model load_model(const std::string& directory) {
-  Model model(read_config(directory));
+  Model model(read_config(directory), {.kind = InitKind::kUnset});
   const TensorDirectory files = TensorDirectory::open(directory);
   std::set<std::string> used;
   bool all_double = true;

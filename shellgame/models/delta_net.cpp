@@ -71,8 +71,10 @@ class DeltaNet : public Mixer {
                              .scale = 1 / std::sqrt(static_cast<double>(key_width_))};
     const Recurrence run = delta_rule(inputs, state_tap(pass));
     if (state != nullptr) (*state)["recurrent"] = run.state;
-    at::Tensor o = rms_norm(pass.tap("output", run.output), o_norm_, eps_);
-    if (g_.defined()) o = o * at::silu(split_heads(parts.back(), heads_));
+    const at::Tensor read = pass.tap("output", run.output);
+    const at::Tensor o =
+        g_.defined() ? gated_norm(read, o_norm_, eps_, split_heads(parts.back(), heads_), "silu")
+                     : rms_norm(read, o_norm_, eps_);
     return stream.add_projected(o.flatten(2), o_);
   }
 

@@ -72,8 +72,10 @@ class DeltaProduct : public Mixer {
     if (state != nullptr) (*state)["recurrent"] = run.state;
     const at::Tensor last =
         run.output.unflatten(1, {run.output.size(1) / steps_, steps_}).select(2, steps_ - 1);
-    at::Tensor o = rms_norm(pass.tap("output", last), o_norm_, eps_);
-    if (g_.defined()) o = o * at::silu(split_heads(parts.back(), heads_));
+    const at::Tensor read = pass.tap("output", last);
+    const at::Tensor o =
+        g_.defined() ? gated_norm(read, o_norm_, eps_, split_heads(parts.back(), heads_), "silu")
+                     : rms_norm(read, o_norm_, eps_);
     return stream.add_projected(o.flatten(2), o_);
   }
 

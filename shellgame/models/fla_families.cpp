@@ -72,6 +72,15 @@ Json fla_common_keys() {
           {"attn", nullptr}};
 }
 
+std::int64_t layer_count(const Options& options) {
+  constexpr std::int64_t kMost = 10'000;
+  const std::int64_t layers = options.size("num_hidden_layers");
+  if (layers > kMost) {
+    options.refuse(fmt::format("'num_hidden_layers' must be at most {}, not {}", kMost, layers));
+  }
+  return layers;
+}
+
 ModelSpec fla_spec(const Options& options, const std::string& mixer) {
   if (options.has("attnres_block_size")) {
     options.refuse("'attnres_block_size' must be null: attention residuals are not supported");
@@ -83,7 +92,7 @@ ModelSpec fla_spec(const Options& options, const std::string& mixer) {
   spec.tied = options.flag("tie_word_embeddings");
   spec.initializer_range = options.number("initializer_range");
   spec.l2_warp = options.flag_or("use_l2warp", false);
-  const std::int64_t layers = options.size("num_hidden_layers");
+  const std::int64_t layers = layer_count(options);
   Json own = find_mixer(mixer).defaults;
   for (const auto& [key, value] : options.json().items()) {
     if (own.contains(key)) own[key] = value;

@@ -4,7 +4,6 @@
 
 #include "shellgame/models/delta_parts.h"
 #include "shellgame/models/mixers.h"
-#include "shellgame/ops/activation.h"
 #include "shellgame/ops/norm.h"
 
 namespace shellgame {
@@ -64,8 +63,11 @@ class GatedDeltaNet : public Mixer {
                              .scale = 1 / std::sqrt(static_cast<double>(key_width_))};
     const Recurrence run = delta_rule(inputs, state_tap(pass));
     if (state != nullptr) (*state)["recurrent"] = run.state;
-    at::Tensor o = rms_norm(pass.tap("output", run.output), o_norm_, eps_);
-    if (g_.defined()) o = o * activate(gate_activation_, split_heads(parts[5], value_heads_));
+    const at::Tensor read = pass.tap("output", run.output);
+    const at::Tensor o =
+        g_.defined()
+            ? gated_norm(read, o_norm_, eps_, split_heads(parts[5], value_heads_), gate_activation_)
+            : rms_norm(read, o_norm_, eps_);
     return stream.add_projected(o.flatten(2), o_);
   }
 

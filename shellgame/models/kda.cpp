@@ -70,7 +70,7 @@ class Kda : public Mixer {
     const Recurrence run = delta_rule(inputs, state_tap(pass));
     if (state != nullptr) (*state)["recurrent"] = run.state;
     const at::Tensor gate = split_heads(at::linear(parts[5], g_out_, g_bias_), value_heads_);
-    const at::Tensor o = rms_norm(pass.tap("output", run.output), o_norm_, eps_) * gate.sigmoid();
+    const at::Tensor o = gated_norm(pass.tap("output", run.output), o_norm_, eps_, gate, "sigmoid");
     return stream.add_projected(o.flatten(2), o_);
   }
 

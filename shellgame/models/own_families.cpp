@@ -23,7 +23,8 @@ ModelSpec hybrid_spec(const Options& options) {
     if (!object.is_object()) {
       options.refuse(fmt::format("'layers' must hold names or objects, not {}", entry.dump()));
     }
-    const std::string mixer = Options(object, options.where() + ", 'layers'").word("mixer");
+    const std::string mixer =
+        Options(object, options.where() + ", 'layers'").word("mixer", mixer_names());
     const ModelSpec own = fla_spec(counted.with(object), mixer);
     if (first) spec = own;
     first = false;

@@ -42,7 +42,7 @@ ModelSpec qwen3_spec(const Options& options) {
   keys["qk_norm"] = true;
   keys["qk_norm_eps"] = spec.norm_eps;
   keys["rope_theta"] = theta;
-  const std::int64_t layers = options.size("num_hidden_layers");
+  const std::int64_t layers = layer_count(options);
   spec.layers.assign(static_cast<std::size_t>(layers),
                      {"attention", Options(keys, options.where())});
   const bool windowed =

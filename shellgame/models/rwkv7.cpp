@@ -44,6 +44,7 @@ class Rwkv7 : public Mixer {
         key_width_(options.size("head_dim")),
         heads_(options.size_or("num_heads", place.width / key_width_)),
         values_(value_width_of(options, place)),
+        fused_norm_(options.flag("fuse_norm")),
         eps_(place.norm_eps * static_cast<double>(key_width_)) {
     const std::int64_t width = place.width;
     if (heads_ * key_width_ != width || values_ % heads_ != 0) {
@@ -112,7 +113,7 @@ class Rwkv7 : public Mixer {
     }
     const at::Tensor a = a_(shifted(4), nullptr).sigmoid();
     const at::Tensor gate = g_(shifted(5), sigmoid_of);
-    const at::Tensor unit = l2_norm(split_heads(k * k_k_, heads_));
+    const at::Tensor unit = unit_keys(split_heads(k * k_k_, heads_));
     k = k * (1 + (a - 1) * k_a_);
 
     const at::Tensor q = pass.tap("q", split_heads(r, heads_));
@@ -136,6 +137,11 @@ class Rwkv7 : public Mixer {
   }
 
  private:
+  // fla's two forms of the norm differ in what keeps it from zero.
+  at::Tensor unit_keys(const at::Tensor& x) const {
+    return fused_norm_ ? l2_norm(x) : x / x.norm(2, -1, true).clamp_min(1e-12);
+  }
+
   static std::int64_t value_width_of(const Options& options, const MixerPlace& place) {
     if (!options.has("value_dim")) return place.width;
     const Options::Json& value = options.json().at("value_dim");
@@ -149,6 +155,7 @@ class Rwkv7 : public Mixer {
 
   int layer_;
   std::int64_t key_width_, heads_, values_;
+  bool fused_norm_;
   double eps_;
   std::vector<at::Tensor> shifts_;
   at::Tensor k_k_, k_a_, r_k_, r_, k_, v_, o_, norm_weight_, norm_bias_;
@@ -159,7 +166,8 @@ class Rwkv7 : public Mixer {
 
 MixerEntry rwkv7_mixer() {
   return {.name = "rwkv7",
-          .defaults = {{"head_dim", 64},
+          .defaults = {{"fuse_norm", true},
+                       {"head_dim", 64},
                        {"num_heads", nullptr},
                        {"decay_low_rank_dim", 64},
                        {"gate_low_rank_dim", 128},

@@ -50,6 +50,7 @@ at::Tensor Weights::add(const std::string& name, at::Tensor value, bool decays) 
 at::Tensor Weights::drawn(const std::string& name, std::vector<std::int64_t> shape,
                           const std::function<double(RandomStream&)>& draw, bool decays) const {
   at::Tensor value = at::empty(shape, at::kFloat);
+  if (init_.kind == InitKind::kUnset) return add(name, value, decays);
   RandomStream numbers = stream(name);
   float* out = value.data_ptr<float>();
   for (std::int64_t i = 0; i < value.numel(); ++i) out[i] = static_cast<float>(draw(numbers));
@@ -57,7 +58,7 @@ at::Tensor Weights::drawn(const std::string& name, std::vector<std::int64_t> sha
 }
 
 at::Tensor Weights::linear(const std::string& name, std::int64_t out, std::int64_t in) const {
-  if (init_.kind == InitKind::kFla) return embedding(name, out, in);
+  if (init_.kind != InitKind::kTorch) return embedding(name, out, in);
   const double bound = 1 / std::sqrt(static_cast<double>(in));
   return drawn(
       name + ".weight", {out, in},
@@ -66,9 +67,10 @@ at::Tensor Weights::linear(const std::string& name, std::int64_t out, std::int64
 
 at::Tensor Weights::embedding(const std::string& name, std::int64_t rows,
                               std::int64_t width) const {
+  const double scale = init_.kind == InitKind::kTorch ? 1 : range_;
   return drawn(
       name + ".weight", {rows, width},
-      [this](RandomStream& numbers) { return range_ * draw_normal(numbers); }, true);
+      [scale](RandomStream& numbers) { return scale * draw_normal(numbers); }, true);
 }
 
 at::Tensor Weights::convolution(const std::string& name, std::int64_t channels,

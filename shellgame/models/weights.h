@@ -22,8 +22,9 @@ struct Parameter {
 };
 
 // How matrices and convolutions start: as flash-linear-attention's models do, all N(0, range), or
-// as Torch's layers do, uniform within 1/sqrt(inputs).
-enum class InitKind { kFla, kTorch };
+// as Torch's layers do, uniform within 1/sqrt(inputs), embeddings N(0, 1); or not at all, for a reader that fills them
+// (drawing the paper's 236 million takes 10 s).
+enum class InitKind { kFla, kTorch, kUnset };
 
 struct InitOptions {
   std::uint64_t seed = 0;

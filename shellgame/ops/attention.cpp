@@ -2,19 +2,82 @@
 
 #include <ATen/Functions.h>
 
+#include <torch/csrc/autograd/custom_function.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <mutex>
 #include <vector>
+
+#include "shellgame/kernels/row_ops.h"
+#include "shellgame/ops/engine.h"
+#include "shellgame/ops/rows.h"
+#include "shellgame/ops/timing.h"
 
 namespace shellgame {
 namespace {
 
+using torch::autograd::AutogradContext;
+using torch::autograd::Function;
+using torch::autograd::variable_list;
+
 constexpr std::int64_t kQueryBlock = 256;
+
+// The last table made: queries, keys and all layers of a pass ask for the same one.
+std::shared_ptr<const RopeTable> rope_table(std::int64_t first, std::int64_t positions,
+                                            std::int64_t width, double theta) {
+  static std::mutex mutex;
+  static std::shared_ptr<const RopeTable> last;
+  static double last_theta = 0;
+  const std::lock_guard lock(mutex);
+  if (last == nullptr || last_theta != theta || last->half() != width / 2 ||
+      last->first() != first || last->end() != first + positions) {
+    last = std::make_shared<const RopeTable>(first, positions, width, theta);
+    last_theta = theta;
+  }
+  return last;
+}
+
+struct RotateOp : Function<RotateOp> {
+  static at::Tensor rotated(const at::Tensor& x_in, double theta, std::int64_t offset, bool back) {
+    const at::Tensor x = even_heads(x_in);
+    at::Tensor y = at::empty(x.sizes(), x.options());
+    const auto table = rope_table(offset, x.size(1), x.size(3), theta);
+    const RopeShape shape = {
+        .rows = x.size(0) * x.size(1), .time = x.size(1), .heads = x.size(2), .offset = offset};
+    const RowView<const float> from = head_rows(x);
+    const ConstRows in = {from.data, static_cast<std::int64_t>(from.stride)};
+    const Rows out = {mutable_numbers(y), x.size(2) * x.size(3)};
+    if (back) {
+      rope_backward(*table, shape, in, out);
+    } else {
+      rope(*table, shape, in, out);
+    }
+    return y;
+  }
+
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, double theta,
+                            std::int64_t offset) {
+    const PartTimer timer("rotary positions, forward");
+    context->saved_data["theta"] = theta;
+    context->saved_data["offset"] = offset;
+    return rotated(x, theta, offset, false);
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const PartTimer timer("rotary positions, backward");
+    return {rotated(gradients[0], context->saved_data["theta"].toDouble(),
+                    context->saved_data["offset"].toInt(), true),
+            at::Tensor(), at::Tensor()};
+  }
+};
 
 }  // namespace
 
 at::Tensor rotate(const at::Tensor& x, double theta, std::int64_t offset) {
+  if (x.numel() > 0 && kernels_fit({x})) return RotateOp::apply(x, theta, offset);
   const std::int64_t time = x.size(1), width = x.size(3), half = width / 2;
   // Angles in double: positions may be large.
   const auto doubles = x.options().dtype(at::kDouble);

@@ -53,7 +53,9 @@ void run_bench_model(const BenchModelOptions& options) {
                       {"simd", simd_targets().front()}};
   const GemmPeak peak = measure_gemm_peak();
   result["gemm_gflops"] = {{"nn", peak.nn * 1e-9}, {"nt", peak.nt * 1e-9}, {"tn", peak.tn * 1e-9}};
-  if (has(options.parts, "kernels")) result["kernels"] = bench_kernels(options.rounds);
+  if (has(options.parts, "kernels")) {
+    result["kernels"] = bench_kernels(options.operations, options.rounds);
+  }
   if (has(options.parts, "steps")) result["steps"] = bench_steps(options.cases, options.rounds);
   if (has(options.parts, "streaming")) {
     result["streaming"] = bench_streaming(options.stream_tokens);

@@ -19,7 +19,7 @@ using BenchJson = nlohmann::ordered_json;
 std::vector<double> take_turns(int rounds, const std::vector<std::function<void()>>& works,
                                bool warm_up = true);
 
-BenchJson bench_kernels(int rounds);
+BenchJson bench_kernels(const std::vector<std::string>& operations, int rounds);
 BenchJson bench_steps(const std::vector<std::string>& cases, int rounds);
 BenchJson bench_streaming(std::int64_t tokens);
 BenchJson bench_evaluation(int rounds);

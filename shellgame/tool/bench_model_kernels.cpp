@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include "shellgame/ops/attention.h"
 #include "shellgame/ops/delta_rule.h"
 #include "shellgame/ops/engine.h"
 #include "shellgame/ops/linear.h"
@@ -100,13 +101,38 @@ Timed channel_mixer(const RowSizes& s) {
           }};
 }
 
-Timed output_projection(const RowSizes& s) {
+Timed output_projection(std::int64_t rows, std::int64_t in, std::int64_t width) {
   return {.name = "linear_add",
-          .shape = fmt::format("{} x {}", s.rows, s.width),
-          .flop = 6.0 * static_cast<double>(s.rows * s.width * s.width),
-          .inputs = {normal({s.rows, s.width}), normal({s.rows, s.width}),
-                     normal({s.width, s.width}, 0.1)},
+          .shape = fmt::format("{} x {} to {}", rows, in, width),
+          .flop = 6.0 * static_cast<double>(rows * in * width),
+          .inputs = {normal({rows, width}), normal({rows, in}), normal({width, in}, 0.1)},
           .forward = [](const std::vector<at::Tensor>& x) { return linear_add(x[0], x[1], x[2]); }};
+}
+
+// What lies around the recurrence in the mixers that have no fused core: Gated DeltaNet and its
+// like, attention.
+struct HeadShape {
+  std::int64_t batch, time, heads, width;
+  std::vector<std::int64_t> shape() const { return {batch, time, heads, width}; }
+  std::string text() const { return fmt::format("B {} T {} H {} X {}", batch, time, heads, width); }
+};
+
+std::vector<Timed> around_the_recurrence(const HeadShape& s) {
+  return {{.name = "l2_norm",
+           .shape = s.text(),
+           .inputs = {normal(s.shape())},
+           .forward = [](const std::vector<at::Tensor>& x) { return l2_norm(x[0]); }},
+          {.name = "gated_norm",
+           .shape = s.text(),
+           .inputs = {normal(s.shape()), normal({s.width}), normal(s.shape())},
+           .forward =
+               [](const std::vector<at::Tensor>& x) {
+                 return gated_norm(x[0], x[1], 1e-6, x[2], "silu");
+               }},
+          {.name = "rope",
+           .shape = s.text(),
+           .inputs = {normal(s.shape())},
+           .forward = [](const std::vector<at::Tensor>& x) { return rotate(x[0], 10000, 0); }}};
 }
 
 Timed head(std::int64_t rows, std::int64_t width, std::int64_t vocabulary) {
@@ -122,7 +148,7 @@ Timed head(std::int64_t rows, std::int64_t width, std::int64_t vocabulary) {
 
 }  // namespace
 
-BenchJson bench_kernels(int rounds) {
+BenchJson bench_kernels(const std::vector<std::string>& operations, int rounds) {
   std::vector<Timed> all;
   for (const auto& [batch, time, heads, width] : {std::array<std::int64_t, 4>{32, 1465, 2, 16},
                                                   {32, 1465, 2, 32},
@@ -137,13 +163,21 @@ BenchJson bench_kernels(int rounds) {
                                 {8192, 256, 768, 776},
                                 {5860, 512, 1536, 3080}}) {
     all.push_back(projections(sizes));
-    all.push_back(output_projection(sizes));
+    all.push_back(output_projection(sizes.rows, sizes.width, sizes.width));
     all.push_back(channel_mixer(sizes));
+  }
+  all.push_back(output_projection(5860, 1024, 512));
+  for (const HeadShape& shape : {HeadShape{32, 1465, 2, 32}, {64, 200, 4, 32}, {4, 1465, 8, 128}}) {
+    for (Timed& timed : around_the_recurrence(shape)) all.push_back(std::move(timed));
   }
   all.push_back(head(46880, 64, 90));
   all.push_back(head(512, 512, 151936));
   BenchJson list = BenchJson::array();
-  for (const Timed& timed : all) list.push_back(compare(timed, rounds));
+  for (const Timed& timed : all) {
+    const bool wanted =
+        operations.empty() || std::ranges::find(operations, timed.name) != operations.end();
+    if (wanted) list.push_back(compare(timed, rounds));
+  }
   return list;
 }
 

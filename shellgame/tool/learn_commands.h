@@ -49,6 +49,7 @@ struct NewModelOptions {
 };
 
 struct BenchModelOptions {
+  std::vector<std::string> operations;  // of the part "kernels"; none: all
   std::vector<std::string> cases = {"a", "b", "c", "d"};
   std::vector<std::string> parts = {"kernels", "steps", "streaming", "evaluation"};
   int rounds = 3;
@@ -59,7 +60,7 @@ struct BenchModelOptions {
 struct TrainCommandOptions {
   std::string experiment;  // a TOML file; may be empty where a run goes on
   std::vector<std::string> settings;
-  std::string run, from;
+  std::string run, from, arm;
   bool resume = false, quiet = false;
   int threads = 0;  // of the command line; 0: the experiment's
 };

@@ -108,6 +108,9 @@ int main(int argc, char** argv) {
   } catch (const shellgame::Error& error) {
     fmt::print(stderr, "shellgame: {}\n", error.what());
     return error.exit_code();
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "shellgame: this needs more memory than there is\n");
+    return 1;
   } catch (const std::exception& error) {
     fmt::print(stderr, "shellgame: {}\n", error.what());
     return 1;

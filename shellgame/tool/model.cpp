@@ -11,6 +11,16 @@ void add_directory(CLI::App* command, std::string& directory) {
       ->required();
 }
 
+CLI::Validator not_below_zero() {
+  return CLI::Validator(
+      [](std::string& text) {
+        double value = 0;
+        const bool right = CLI::detail::lexical_cast(text, value) && value >= 0 && value < 1e300;
+        return right ? std::string() : "must be a number that is not below 0, not '" + text + "'";
+      },
+      "");
+}
+
 void add_place(CLI::App* command, ModelPlace& model) {
   add_directory(command, model.directory);
   add_words(command, "--device", model.device, {"cpu", "cuda"}, "where to compute");
@@ -69,7 +79,7 @@ void add_generate(CLI::App& model) {
       ->add_option("--temperature", options->temperature,
                    "0 takes the most likely token; above, tokens are drawn")
       ->type_name("X")
-      ->check(CLI::NonNegativeNumber)
+      ->check(not_below_zero())
       ->capture_default_str();
   add_number(command, "--top", options->top, 0, "draw among the most likely so many; 0: all");
   add_number(command, "--seed", options->seed, 0, "for drawing");
@@ -146,6 +156,10 @@ void add_bench_model(CLI::App& bench) {
       ->delimiter(',')
       ->check(CLI::IsMember({"kernels", "steps", "streaming", "evaluation"}))
       ->capture_default_str();
+  command
+      ->add_option("--operations", options->operations,
+                   "kernels of these names only, such as linear_add,rope; by default all")
+      ->delimiter(',');
   command->add_option("--cases", options->cases, "training steps of these sizes")
       ->delimiter(',')
       ->check(CLI::IsMember({"a", "b", "c", "d"}))

@@ -1,11 +1,15 @@
-// `shellgame quickstart`: a small first job that shows what the tool does.
+// `shellgame quickstart`: the first job. Traces that CPython has confirmed, then the paper's abstract:
+// three architectures trained on them.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "generated_quickstart.h"
+#include "shellgame/report/line_chart.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/tasks/trace.h"
 #include "shellgame/tool/command.h"
+#include "shellgame/tool/sweep.h"
 #include "shellgame/tool/verify.h"
 
 namespace shellgame {
@@ -30,7 +34,7 @@ std::vector<Part> parts() {
           {"hidden", "the same, where each swap happens with probability 1/2, unseen", hidden}};
 }
 
-void run(const std::string& folder, std::uint64_t count) {
+void show_traces(const std::string& folder, std::uint64_t count) {
   if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST)
     fail("cannot make the folder '{}'", folder);
   for (const Part& part : parts()) {
@@ -65,7 +69,115 @@ void run(const std::string& folder, std::uint64_t count) {
   for (std::size_t i = 0; i < trace.states.size(); ++i) {
     fmt::print("{}{}", i % n == 0 ? " " : "", sampler.names()->value(trace.states[i]).text);
   }
-  fmt::print("\n\nNext: 'shellgame trace --help', 'shellgame help', docs/.\n");
+  fmt::print("\n\n");
+}
+
+using Json = nlohmann::ordered_json;
+
+std::string arm_of(const Json& entry) {
+  const auto setting = entry["settings"][0].get<std::string>();
+  return setting.substr(setting.find('=') + 1);
+}
+
+double accuracy_at(const Json& entry, std::size_t cell) {
+  return entry["cells"].at(cell)["accuracy"][0].get<double>();
+}
+
+void draw_lengths(const Json& all, const std::string& path) {
+  LineChart chart{.title = "S3, a reveal after every 4 commands: accuracy of revealed values",
+                  .x_label = "commands (trained on 2 to 32)",
+                  .y_label = "accuracy",
+                  .curves = {}};
+  chart.log_x = true;
+  chart.level_name = "chance";
+  chart.level = 1.0 / 3;
+  chart.note = "shellgame quickstart";
+  for (const Json& entry : all["runs"]) {
+    Curve curve{arm_of(entry), {}, {}};
+    for (const Json& cell : entry["cells"]) {
+      curve.x.push_back(cell["commands"].get<double>());
+      curve.y.push_back(cell["accuracy"][0].get<double>());
+    }
+    chart.curves.push_back(std::move(curve));
+  }
+  write_file(path, chart.svg());
+}
+
+// The accuracy of the last twenty steps, against the tokens read.
+void draw_training(const Json& all, const std::string& path, const std::string& runs) {
+  LineChart chart{.title = "S3: accuracy of revealed values during training",
+                  .x_label = "tokens",
+                  .y_label = "accuracy (20 steps)",
+                  .curves = {}};
+  chart.level_name = "chance";
+  chart.level = 1.0 / 3;
+  chart.note = "shellgame quickstart";
+  for (const Json& entry : all["runs"]) {
+    Curve curve{arm_of(entry), {}, {}};
+    const std::string lines =
+        read_file(fmt::format("{}/{}/metrics.jsonl", runs, entry["directories"][0].get<std::string>()));
+    double sum = 0;
+    int steps = 0;
+    for (std::size_t from = 0; from < lines.size();) {
+      const std::size_t end = lines.find('\n', from);
+      const Json line = Json::parse(lines.substr(from, end - from));
+      from = end + 1;
+      if (!line.contains("loss")) continue;
+      sum += line["accuracy"].get<double>();
+      if (++steps % 20 != 0) continue;
+      curve.x.push_back(line["tokens"].get<double>());
+      curve.y.push_back(sum / 20);
+      sum = 0;
+    }
+    if (!curve.x.empty()) chart.curves.push_back(std::move(curve));
+  }
+  write_file(path, chart.svg());
+}
+
+void compare_architectures(const std::string& folder) {
+  const std::string experiment = folder + "/quickstart.toml", runs = folder + "/runs";
+  write_file(experiment, kQuickstartExperiment);
+  const Json all = run_sweep({.experiment = experiment,
+                              .seeds = "0",
+                              .run = runs,
+                              .format = "text",
+                              .from = {},
+                              .settings = {},
+                              .arms = {}},
+                             1);
+  for (const Json& entry : all["runs"]) {
+    for (const Json& failed : entry["failed"])
+      fail("the run of {} failed: {}", arm_of(entry), failed["why"].get<std::string>());
+  }
+  draw_lengths(all, folder + "/lengths.svg");
+  draw_training(all, folder + "/training.svg", runs);
+  fmt::print("Accuracy of revealed values, S3 permutations, a reveal after every 4 commands (chance 0.333):\n\n{:<18}",
+             "commands");
+  for (const Json& cell : all["runs"][0]["cells"]) fmt::print("{:>8}", cell["commands"].get<int>());
+  fmt::print("{:>12}{:>10}{:>9}\n", "parameters", "tokens", "seconds");
+  for (const Json& entry : all["runs"]) {
+    fmt::print("{:<18}", arm_of(entry));
+    for (std::size_t i = 0; i < entry["cells"].size(); ++i) fmt::print("{:>8.3f}", accuracy_at(entry, i));
+    fmt::print("{:>12}{:>9.1f}M{:>9.0f}\n", entry["parameters"].get<int>(),
+               entry["tokens"][0].get<double>() / 1e6, entry["seconds"][0].get<double>());
+  }
+  const std::size_t trained = 1, last = all["runs"][0]["cells"].size() - 1;
+  const Json &linear = all["runs"][0], &plain = all["runs"][1], &attention = all["runs"][2];
+  fmt::print(
+      "\nThe paper: linear RNNs capable of state tracking excel here, while Transformers still fail. Here, at the trained length: {} {:.3f}, "
+      "{} {:.3f}, {} {:.3f}; at {} times that length: {:.3f}, {:.3f}, {:.3f}.\n",
+      arm_of(linear), accuracy_at(linear, trained), arm_of(plain), accuracy_at(plain, trained),
+      arm_of(attention), accuracy_at(attention, trained),
+      linear["cells"][last]["commands"].get<int>() / linear["cells"][trained]["commands"].get<int>(),
+      accuracy_at(linear, last), accuracy_at(plain, last), accuracy_at(attention, last));
+  fmt::print("\nCurves: {0}/lengths.svg, {0}/training.svg. Runs: {0}/runs.\n"
+             "Next: 'shellgame evaluate --help' on a run, 'shellgame train --help', docs/.\n",
+             folder);
+}
+
+void run(const std::string& folder, std::uint64_t count, bool traces_only) {
+  show_traces(folder, count);
+  if (!traces_only) compare_architectures(folder);
 }
 
 }  // namespace
@@ -74,16 +186,19 @@ void add_quickstart(CLI::App& app) {
   struct Options {
     std::string folder = "quickstart";
     std::uint64_t count = 500;
+    bool traces_only = false;
   };
   auto options = std::make_shared<Options>();
   CLI::App* command = add_command(
-      app, "quickstart", "Make a few sets of traces, verify them with CPython, show one.",
-      {"shellgame quickstart", "shellgame quickstart --count 50 --output first"},
-      [options] { run(options->folder, options->count); });
-  command->add_option("--output", options->folder, "the folder for the traces")
+      app, "quickstart",
+      "Make traces, verify them with CPython, and train three architectures on them.",
+      {"shellgame quickstart", "shellgame quickstart --traces-only --output first"},
+      [options] { run(options->folder, options->count, options->traces_only); });
+  command->add_option("--output", options->folder, "the folder for traces, runs and curves")
       ->type_name("DIR")
       ->capture_default_str();
   add_number(command, "--count", options->count, 0, "traces in each set");
+  command->add_flag("--traces-only", options->traces_only, "train nothing");
 }
 
 }  // namespace shellgame

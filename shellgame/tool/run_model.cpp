@@ -3,13 +3,16 @@
 #include <ATen/Functions.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
 #include "shellgame/models/checkpoint.h"
+#include "shellgame/models/mixer.h"
 #include "shellgame/ops/engine.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/tasks/task_keys.h"
 #include "shellgame/tensors/npy.h"
 #include "shellgame/tokens/tokenizer.h"
 #include "shellgame/tool/run_learn.h"
@@ -53,8 +56,18 @@ std::string in_bytes(std::int64_t bytes) {
 
 std::vector<std::vector<std::int64_t>> read_ids(const std::string& path) {
   try {
-    auto rows =
-        nlohmann::json::parse(read_file(path)).get<std::vector<std::vector<std::int64_t>>>();
+    const auto json = nlohmann::json::parse(read_file(path));
+    auto rows = json.get<std::vector<std::vector<std::int64_t>>>();
+    // The conversion takes 1.5 for 1.
+    for (const auto& row : json) {
+      for (const auto& id : row) {
+        const bool whole =
+            id.is_number_unsigned() ? id.get<std::uint64_t>() >> 63 == 0 : id.is_number_integer();
+        if (!whole)
+          throw InputError(path,
+                           fmt::format("a token id must be a whole number, not {}", id.dump()));
+      }
+    }
     if (rows.empty() || rows.front().empty()) throw InputError(path, "there must be a token id");
     for (const auto& row : rows) {
       if (row.size() != rows.front().size()) {
@@ -237,6 +250,30 @@ void run_convert(const ConvertOptions& options) {
   }
 }
 
+namespace {
+
+// A key on the command line that nothing reads is a mistake; those of a file are kept.
+void check_keys(const nlohmann::json& model_type, const std::vector<std::string>& set) {
+  if (!model_type.is_string()) return;  // refused with the rest
+  std::vector<std::string> known = {"architectures", "dtype", "torch_dtype", "layer_types",
+                                    "rope_parameters"};
+  const auto add = [&](const nlohmann::json& defaults) {
+    for (const auto& [key, value] : defaults.items()) known.push_back(key);
+  };
+  add(find_family(model_type).defaults);
+  if (model_type == "shellgame_hybrid") {
+    for (const std::string& mixer : mixer_names()) add(find_mixer(mixer).defaults);
+  }
+  for (const std::string& key : set) {
+    if (std::ranges::find(known, key) != known.end()) continue;
+    const std::string near = nearest_name(key, known);
+    wrong_use("--set must name a key of {}, not '{}'{}", model_type.get<std::string>(), key,
+              near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near));
+  }
+}
+
+}  // namespace
+
 void run_new_model(const NewModelOptions& options) {
   nlohmann::json keys = nlohmann::json::object();
   std::string where = "--set";
@@ -249,6 +286,7 @@ void run_new_model(const NewModelOptions& options) {
     }
     if (!keys.is_object()) throw InputError(where, "the file must hold a JSON object");
   }
+  std::vector<std::string> set;
   for (const std::string& setting : options.settings) {
     const std::size_t equals = setting.find('=');
     if (equals == std::string::npos || equals == 0) {
@@ -256,8 +294,10 @@ void run_new_model(const NewModelOptions& options) {
     }
     const std::string value = setting.substr(equals + 1);
     nlohmann::json parsed = nlohmann::json::parse(value, nullptr, /*allow_exceptions=*/false);
-    keys[setting.substr(0, equals)] = parsed.is_discarded() ? nlohmann::json(value) : parsed;
+    set.push_back(setting.substr(0, equals));
+    keys[set.back()] = parsed.is_discarded() ? nlohmann::json(value) : parsed;
   }
+  if (keys.contains("model_type")) check_keys(keys["model_type"], set);
   const Model model(
       ModelConfig(keys, where),
       {.seed = options.seed, .kind = options.init == "torch" ? InitKind::kTorch : InitKind::kFla});

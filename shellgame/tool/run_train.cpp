@@ -30,6 +30,7 @@ Experiment experiment_of(const TrainCommandOptions& options) {
       wrong_use("--resume without an experiment's file must have a run in '{}'", options.run);
   }
   std::vector<std::string> changes = options.settings;
+  if (!options.arm.empty()) changes.push_back("arm=" + options.arm);
   if (options.threads > 0) changes.push_back(fmt::format("threads={}", options.threads));
   Experiment experiment = read_experiment(file, changes);
   if (experiment.threads == 0) experiment.threads = thread_count();

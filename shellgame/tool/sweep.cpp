@@ -18,6 +18,7 @@
 #include "shellgame/system/process.h"
 #include "shellgame/system/threads.h"
 #include "shellgame/tool/command.h"
+#include "shellgame/tool/sweep.h"
 #include "shellgame/train/display.h"
 #include "shellgame/train/experiment.h"
 
@@ -26,12 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-struct SweepOptions {
-  std::string experiment, seeds = "0", run, format = "text", from;
-  std::vector<std::string> settings;
-  int jobs = 0;
-};
 
 struct OneRun {
   std::vector<std::string> settings;  // of this run, key=value
@@ -99,11 +94,17 @@ std::string folder_name(const std::vector<std::string>& settings) {
 }
 
 std::vector<OneRun> runs_of(const SweepOptions& options) {
+  std::vector<std::string> all = options.settings;
+  if (const auto arms = experiment_arms(options.experiment); !arms.empty()) {
+    const auto names = options.arms.empty() ? arms : options.arms;
+    all.insert(all.begin(), fmt::format("arm=\"{}\"", fmt::join(names, "\",\"")));
+  }
   std::vector<std::vector<std::string>> combinations = {{}};
-  for (const std::string& setting : options.settings) {
+  for (const std::string& setting : all) {
     std::vector<std::vector<std::string>> longer;
     for (const auto& combination : combinations) {
-      for (const std::string& value : values_of(setting)) {
+      for (std::string value : values_of(setting)) {
+        if (value.starts_with("arm=")) std::erase(value, '"');
         longer.push_back(combination);
         longer.back().push_back(value);
       }
@@ -115,7 +116,7 @@ std::vector<OneRun> runs_of(const SweepOptions& options) {
   for (const auto& combination : combinations) {
     std::vector<std::string> varied;
     for (std::size_t i = 0; i < combination.size(); ++i) {
-      if (values_of(options.settings[i]).size() > 1) varied.push_back(combination[i]);
+      if (values_of(all[i]).size() > 1) varied.push_back(combination[i]);
     }
     for (const std::uint64_t seed : parse_seeds(options.seeds)) {
       std::string directory = options.run;
@@ -209,6 +210,7 @@ Json gather(const SweepOptions& options, const std::vector<OneRun>& runs) {
       }
       entry["parameters"] = result.value("parameters", 0);
       entry["seeds"].push_back(runs[j].seed);
+      entry["directories"].push_back(runs[j].directory.substr(options.run.size() + 1));
       entry["seconds"].push_back(result.value("seconds", 0.0));
       entry["tokens"].push_back(result.value("tokens", 0));
       entry["steps"].push_back(result.value("steps", 0));
@@ -240,31 +242,9 @@ Json gather(const SweepOptions& options, const std::vector<OneRun>& runs) {
           {"runs", list}};
 }
 
-void print_table(const Json& all) {
-  for (const Json& entry : all["runs"]) {
-    const auto settings = entry["settings"].get<std::vector<std::string>>();
-    fmt::print("{}\n",
-               settings.empty() ? "as in the file" : fmt::format("{}", fmt::join(settings, " ")));
-    if (!entry["seconds"].empty()) {
-      const auto seconds = entry["seconds"].get<std::vector<double>>();
-      const auto tokens = entry["tokens"].get<std::vector<double>>();
-      fmt::print("  {} parameters; {} seeds; {:.0f} s and {:.1f} million tokens a run\n",
-                 entry.value("parameters", 0), seconds.size(), spread_of(seconds).mean,
-                 spread_of(tokens).mean / 1e6);
-    }
-    for (const Json& cell : entry["cells"]) {
-      const auto values = cell["accuracy"].get<std::vector<double>>();
-      const Spread spread = spread_of(values);
-      fmt::print("  {:<14} accuracy {:.4f} ± {:.4f}   [{:.4f}]\n", cell["name"].get<std::string>(),
-                 spread.mean, spread.deviation, fmt::join(values, ", "));
-    }
-    for (const Json& failed : entry["failed"])
-      fmt::print("  seed {} failed: {}\n", failed["seed"].get<std::uint64_t>(),
-                 failed["why"].get<std::string>());
-  }
-}
+}  // namespace
 
-void run(const SweepOptions& options, int threads) {
+nlohmann::ordered_json run_sweep(const SweepOptions& options, int threads) {
   std::vector<OneRun> runs = runs_of(options);
   for (const OneRun& one : runs) {  // what is wrong with a setting is said before the first run
     std::vector<std::string> changes = one.settings;
@@ -309,17 +289,32 @@ void run(const SweepOptions& options, int threads) {
   if (interrupted) fail("interrupted: the same command goes on");
   const Json all = gather(options, runs);
   write_file(options.run + "/sweep.json", all.dump(1) + "\n");
-  if (options.format == "json") {
-    fmt::print("{}\n", all.dump(1));
-  } else {
-    print_table(all);
-  }
-  const auto failed =
-      std::ranges::count_if(runs, [](const OneRun& one) { return !one.ending.empty(); });
-  if (failed > 0) fail("{} of {} runs failed", failed, runs.size());
+  return all;
 }
 
-}  // namespace
+void print_sweep(const Json& all) {
+  for (const Json& entry : all["runs"]) {
+    const auto settings = entry["settings"].get<std::vector<std::string>>();
+    fmt::print("{}\n",
+               settings.empty() ? "as in the file" : fmt::format("{}", fmt::join(settings, " ")));
+    if (!entry["seconds"].empty()) {
+      const auto seconds = entry["seconds"].get<std::vector<double>>();
+      const auto tokens = entry["tokens"].get<std::vector<double>>();
+      fmt::print("  {} parameters; {} seeds; {:.0f} s and {:.1f} million tokens a run\n",
+                 entry.value("parameters", 0), seconds.size(), spread_of(seconds).mean,
+                 spread_of(tokens).mean / 1e6);
+    }
+    for (const Json& cell : entry["cells"]) {
+      const auto values = cell["accuracy"].get<std::vector<double>>();
+      const Spread spread = spread_of(values);
+      fmt::print("  {:<14} accuracy {:.4f} ± {:.4f}   [{:.4f}]\n", cell["name"].get<std::string>(),
+                 spread.mean, spread.deviation, fmt::join(values, ", "));
+    }
+    for (const Json& failed : entry["failed"])
+      fmt::print("  seed {} failed: {}\n", failed["seed"].get<std::uint64_t>(),
+                 failed["why"].get<std::string>());
+  }
+}
 
 void add_sweep(CLI::App& app) {
   auto options = std::make_shared<SweepOptions>();
@@ -328,11 +323,23 @@ void add_sweep(CLI::App& app) {
       {"shellgame sweep experiments/smoke.toml --seeds 0..4 --run runs/smoke",
        "shellgame sweep experiments/smoke.toml --seeds 0..2 --set "
        "model.allow_neg_eigval=true,false --run runs/range"});
-  command->callback(
-      [options, command] { run(*options, command->count("--threads") > 0 ? thread_count() : 1); });
+  command->callback([options, command] {
+    const Json all = run_sweep(*options, command->count("--threads") > 0 ? thread_count() : 1);
+    if (options->format == "json") {
+      fmt::print("{}\n", all.dump(1));
+    } else {
+      print_sweep(all);
+    }
+    for (const Json& entry : all["runs"]) {
+      if (!entry["failed"].empty()) fail("some runs failed: the same command tries them again");
+    }
+  });
   command->add_option("experiment", options->experiment, "a TOML file (docs/training.md)")
       ->type_name("FILE")
       ->required();
+  command->add_option("--arms", options->arms, "only these arms of the file")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   command->add_option("--seeds", options->seeds, "0..4, or 0,3,7")
       ->type_name("SEEDS")
       ->capture_default_str();

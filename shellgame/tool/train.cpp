@@ -29,6 +29,8 @@ void add_train(CLI::App& app) {
       ->add_option("experiment", options->experiment,
                    "a TOML file (docs/training.md); not needed with --resume")
       ->type_name("FILE");
+  command->add_option("--arm", options->arm, "which of the file's [[arms]]; by default the first")
+      ->type_name("NAME");
   command->add_option("--run", options->run, "the run's directory")->type_name("DIR")->required();
   command
       ->add_option("--set", options->settings,

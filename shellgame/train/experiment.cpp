@@ -90,6 +90,7 @@ void list_keys(Keys& keys, CheckpointSettings& c) {
 template <class Keys>
 void list_keys(Keys& keys, Experiment& e) {
   keys("name", e.name);
+  keys("arm", e.arm);
   keys("seed", e.seed);
   keys("threads", e.threads, Between{.least = 0, .most = 1024});
   keys("precision", e.precision, Words{"fp32", "fp64", "bf16"});
@@ -326,10 +327,51 @@ std::int64_t Experiment::total_steps() const {
 
 std::string Experiment::toml() const { return json_to_toml(resolved); }
 
+namespace {
+
+std::vector<std::string> arm_names(const Json& json, const std::string& file) {
+  std::vector<std::string> names;
+  if (!json.contains("arms")) return names;
+  for (const Json& arm : json["arms"]) {
+    if (!arm.is_object() || !arm.contains("name") || !arm["name"].is_string())
+      throw InputError(file, "key 'arms' must be a list of tables, each with a name");
+    names.push_back(arm["name"].get<std::string>());
+  }
+  return names;
+}
+
+// Takes the arms out, and puts the chosen one's values over the rest.
+void choose_arm(Json& json, const std::string& file, const std::vector<std::string>& changes) {
+  const std::vector<std::string> names = arm_names(json, file);
+  if (names.empty()) return;
+  std::string chosen = names.front();
+  for (const std::string& change : changes) {
+    if (change.starts_with("arm=")) chosen = change.substr(4);
+  }
+  const auto found = std::ranges::find(names, chosen);
+  if (found == names.end())
+    wrong_use("the arm must be one of {}, not '{}'", fmt::join(names, ", "), chosen);
+  Json arm = json["arms"][static_cast<std::size_t>(found - names.begin())];
+  json.erase("arms");
+  arm.erase("name");
+  arm["arm"] = chosen;
+  if (arm.contains("model") && arm["model"].contains("model_type")) json.erase("model");
+  json.merge_patch(arm);
+}
+
+}  // namespace
+
+std::vector<std::string> experiment_arms(const std::string& file) {
+  return arm_names(toml_to_json(read_file(file), file), file);
+}
+
 Experiment parse_experiment(std::string_view toml, const std::string& file,
                             const std::vector<std::string>& changes) {
   Json json = toml_to_json(toml, file);
-  for (const std::string& change : changes) set_by_path(json, change);
+  choose_arm(json, file, changes);
+  for (const std::string& change : changes) {
+    if (!change.starts_with("arm=")) set_by_path(json, change);
+  }
   return Reader(file).read(json);
 }
 

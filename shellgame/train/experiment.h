@@ -76,6 +76,7 @@ struct CheckpointSettings {
 
 struct Experiment {
   std::string name;
+  std::string arm;  // which of the file's [[arms]]; "" where it has none
   std::uint64_t seed = 0;
   int threads = 0;  // 0: the tool's default
   std::string precision = "fp32", device = "cpu";
@@ -100,8 +101,13 @@ struct Experiment {
 
 // Reads FILE with changes "optimiser.learning-rate=1e-3" or "stages.0.batch=4" over it. Throws
 // InputError or UsageError: what must hold, what was received, which key.
+// A file may compare several arms: [[arms]] have a name and whatever differs from the rest of the
+// file (a [model] with a model_type takes the whole table's place, other tables are merged).
+// "arm=NAME" among the changes chooses one, else it is the first; other changes come after it.
 Experiment read_experiment(const std::string& file, const std::vector<std::string>& changes = {});
 Experiment parse_experiment(std::string_view toml, const std::string& file,
                             const std::vector<std::string>& changes = {});
+// The names of a file's arms; empty if it has none.
+std::vector<std::string> experiment_arms(const std::string& file);
 
 }  // namespace shellgame

@@ -167,24 +167,5 @@ TEST(Config, UnknownKeysAreKept) {
   EXPECT_EQ(config.json().at("attention_bias"), false);
 }
 
-// The paper's models: d 512, 8 heads of 128, Qwen3's vocabulary untied. docs/models.md has the
-// table.
-TEST(Config, ThePapersSizes) {
-  const auto count = [](int layers, int inner) {
-    const std::int64_t d = 512, all = 1024, heads = 8;
-    const std::int64_t mixer = 3 * all * d + heads * d + 3 * all * 4 + 128 + d * all;
-    return 2 * 151936 * d + layers * (mixer + 3 * d * inner + 2 * d) + d;
-  };
-  EXPECT_EQ(count(18, 1536), 236'114'688);
-  const Model one(ModelConfig({{"model_type", "delta_net"},
-                               {"hidden_size", 512},
-                               {"num_heads", 8},
-                               {"expand_k", 2},
-                               {"expand_v", 2},
-                               {"num_hidden_layers", 1},
-                               {"vocab_size", 1000}}));
-  EXPECT_EQ(one.parameter_count(), count(1, 1536) - 2 * (151936 - 1000) * 512);
-}
-
 }  // namespace
 }  // namespace shellgame

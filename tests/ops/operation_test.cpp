@@ -91,8 +91,8 @@ Tensors mamba_scan(const Tensors& in) {
           {"ht", run.state.transpose(-1, -2)}};
 }
 
-Tensors gated_norm(const Tensors& in, const std::string& gate) {
-  return {{"y", rms_norm(in.at("x"), in.at("weight"), 1e-5) * activate(gate, in.at("g"))}};
+Tensors gated(const Tensors& in, const std::string& gate) {
+  return {{"y", gated_norm(in.at("x"), in.at("weight"), 1e-5, in.at("g"), gate)}};
 }
 
 Tensors convolution(const Tensors& in, const std::string& activation) {
@@ -143,8 +143,8 @@ std::vector<OperationCase> operation_cases() {
          return Tensors{{"q_out", rotate(in.at("q"), 1e4, 3)},
                         {"k_out", rotate(in.at("k"), 1e4, 3)}};
        }},
-      {"gated_rms_norm-silu", [](const Tensors& in) { return gated_norm(in, "silu"); }},
-      {"gated_rms_norm-sigmoid", [](const Tensors& in) { return gated_norm(in, "sigmoid"); }},
+      {"gated_rms_norm-silu", [](const Tensors& in) { return gated(in, "silu"); }},
+      {"gated_rms_norm-sigmoid", [](const Tensors& in) { return gated(in, "sigmoid"); }},
       {"rms_norm",
        [](const Tensors& in) {
          return Tensors{{"y", rms_norm(in.at("x"), in.at("weight"), 1e-2)}};

@@ -90,6 +90,30 @@ sequence = { length = 128 }
   EXPECT_EQ(parse_experiment(e.toml(), "y").resolved, e.resolved);
 }
 
+TEST(Experiment, AnArmIsWhatDiffersFromTheRestOfTheFile) {
+  const std::string text = std::string(kSmall) + R"(
+[[arms]]
+name = "plain"
+[[arms]]
+name = "negative"
+model = { allow_neg_eigval = true }
+[[arms]]
+name = "other"
+model = { model_type = "transformer", num_heads = 2 }
+optimiser = { learning-rate = 0.5 }
+)";
+  EXPECT_EQ(parse_experiment(text, "x.toml").arm, "plain");
+  const Experiment negative = parse_experiment(text, "x.toml", {"arm=negative"});
+  EXPECT_EQ(negative.model["hidden_size"], 32);
+  EXPECT_EQ(negative.model["allow_neg_eigval"], true);
+  const Experiment other = parse_experiment(text, "x.toml", {"arm=other", "seed=2"});
+  EXPECT_FALSE(other.model.contains("hidden_size"));
+  EXPECT_EQ(other.optimiser.learning_rate, 0.5);
+  EXPECT_EQ(other.seed, 2u);
+  EXPECT_EQ(parse_experiment(other.toml(), "y").resolved, other.resolved);
+  EXPECT_THAT(refusal(text, {"arm=none"}), testing::HasSubstr("one of plain, negative, other"));
+}
+
 TEST(Experiment, WhatIsWrongIsSaidWithItsKey) {
   const std::string text = kSmall;
   EXPECT_THAT(refusal(text, {"stages.0.bach=3"}), testing::HasSubstr("is 'batch' meant?"));
@@ -110,8 +134,12 @@ TEST(Experiment, EveryShippedFileReads) {
   for (const auto& entry :
        std::filesystem::directory_iterator(std::string(SHELLGAME_SOURCE_DIR) + "/experiments")) {
     if (entry.path().extension() != ".toml") continue;
-    const Experiment e = read_experiment(entry.path().string());
-    EXPECT_EQ(parse_experiment(e.toml(), "again").resolved, e.resolved) << entry.path();
+    std::vector<std::string> arms = experiment_arms(entry.path().string());
+    if (arms.empty()) arms = {""};
+    for (const std::string& arm : arms) {
+      const Experiment e = read_experiment(entry.path().string(), {"arm=" + arm});
+      EXPECT_EQ(parse_experiment(e.toml(), "again").resolved, e.resolved) << entry.path();
+    }
     ++count;
   }
   EXPECT_GT(count, 0);

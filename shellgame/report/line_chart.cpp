@@ -1,0 +1,178 @@
+#include "shellgame/report/line_chart.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "shellgame/system/error.h"
+
+namespace shellgame {
+namespace {
+
+// Okabe and Ito's colours, which colour-blind readers tell apart; the light ones are left out.
+constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00"};
+constexpr const char* kDashes[] = {"", "6 3", "2 3", "8 3 2 3"};
+
+constexpr double kWidth = 720, kHeight = 420;
+constexpr double kLeft = 64, kRight = 24, kTop = 44, kBottom = 92;
+
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '&') {
+      out += "&amp;";
+    } else if (c == '<') {
+      out += "&lt;";
+    } else if (c == '>') {
+      out += "&gt;";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string number_text(double value) {
+  const double size = std::abs(value);
+  if (size >= 1e6) return fmt::format("{:g}M", value / 1e6);
+  if (size >= 1e4) return fmt::format("{:g}k", value / 1e3);
+  return fmt::format("{:.6g}", value);
+}
+
+struct Frame {
+  double x_least, x_most, y_least, y_most;
+  bool log_x;
+
+  double across(double x) const {
+    const double at = log_x ? (std::log(x) - std::log(x_least)) / (std::log(x_most) - std::log(x_least))
+                            : (x - x_least) / (x_most - x_least);
+    return kLeft + at * (kWidth - kLeft - kRight);
+  }
+  double up(double y) const {
+    const double at = (std::clamp(y, y_least, y_most) - y_least) / (y_most - y_least);
+    return kHeight - kBottom - at * (kHeight - kTop - kBottom);
+  }
+};
+
+Frame frame_of(const LineChart& chart) {
+  Frame frame{0, 0, chart.y_least, chart.y_most, chart.log_x};
+  bool first = true;
+  for (const Curve& curve : chart.curves) {
+    for (const double x : curve.x) {
+      frame.x_least = first ? x : std::min(frame.x_least, x);
+      frame.x_most = first ? x : std::max(frame.x_most, x);
+      first = false;
+    }
+  }
+  if (first) wrong_use("a chart must have a curve with a point");
+  if (chart.log_x && frame.x_least <= 0) wrong_use("a logarithmic axis must have numbers above 0");
+  if (frame.x_least == frame.x_most) frame.x_most = frame.x_least + 1;
+  return frame;
+}
+
+std::vector<double> x_ticks(const LineChart& chart, const Frame& frame) {
+  if (!chart.log_x) return nice_ticks(frame.x_least, frame.x_most, 6);
+  std::vector<double> ticks;  // the points themselves, as far as there is room for their numbers
+  for (const Curve& curve : chart.curves) ticks.insert(ticks.end(), curve.x.begin(), curve.x.end());
+  std::ranges::sort(ticks);
+  double last = -1e9;
+  std::vector<double> kept;
+  for (const double tick : ticks) {
+    if (frame.across(tick) - last < 34) continue;
+    kept.push_back(tick);
+    last = frame.across(tick);
+  }
+  return kept;
+}
+
+std::string text_at(double x, double y, const std::string& text, const std::string& more) {
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", x, y, more, escaped(text));
+}
+
+std::string points_of(const Frame& frame, const std::vector<double>& x, const std::vector<double>& y) {
+  std::string points;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    points += fmt::format("{:.1f},{:.1f} ", frame.across(x[i]), frame.up(y[i]));
+  return points;
+}
+
+}  // namespace
+
+std::vector<double> nice_ticks(double least, double most, int count) {
+  const double rough = (most - least) / std::max(1, count);
+  const double power = std::pow(10, std::floor(std::log10(rough)));
+  double step = 10 * power;
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (factor * power >= rough * (1 - 1e-9)) {
+      step = factor * power;
+      break;
+    }
+  }
+  std::vector<double> ticks;
+  for (double i = std::ceil(least / step - 1e-9); i * step <= most + 1e-9 * step; ++i)
+    ticks.push_back(i * step == 0 ? 0 : i * step);
+  return ticks;
+}
+
+std::string LineChart::svg() const {
+  const Frame frame = frame_of(*this);
+  std::string out = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
+      "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\" fill=\"#222\">\n"
+      "<title>{2}</title>\n<rect width=\"{0}\" height=\"{1}\" fill=\"#fff\"/>\n",
+      kWidth, kHeight, escaped(title));
+  out += text_at(kLeft, 24, title, "font-size=\"15\" font-weight=\"bold\"");
+  const double bottom = kHeight - kBottom, right = kWidth - kRight;
+  for (const double tick : nice_ticks(y_least, y_most, 5)) {
+    const double y = frame.up(tick);
+    out += fmt::format("<path d=\"M{:.1f} {:.1f}H{:.1f}\" stroke=\"#ddd\"/>\n", kLeft, y, right);
+    out += text_at(kLeft - 8, y + 4.5, number_text(tick), "text-anchor=\"end\"");
+  }
+  for (const double tick : x_ticks(*this, frame)) {
+    const double x = frame.across(tick);
+    out += fmt::format("<path d=\"M{:.1f} {:.1f}v5\" stroke=\"#222\"/>\n", x, bottom);
+    out += text_at(x, bottom + 19, number_text(tick), "text-anchor=\"middle\"");
+  }
+  out += fmt::format("<path d=\"M{:.1f} {:.1f}V{:.1f}H{:.1f}\" fill=\"none\" stroke=\"#222\"/>\n", kLeft,
+                     kTop, bottom, right);
+  out += text_at((kLeft + right) / 2, bottom + 38, x_label, "text-anchor=\"middle\"");
+  out += fmt::format("<text transform=\"translate(18 {:.1f}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
+                     (kTop + bottom) / 2, escaped(y_label));
+  if (!level_name.empty()) {
+    out += fmt::format("<path d=\"M{:.1f} {:.1f}H{:.1f}\" stroke=\"#777\" stroke-dasharray=\"2 4\"/>\n", kLeft,
+                       frame.up(level), right);
+    out += text_at(right, frame.up(level) - 5, level_name, "text-anchor=\"end\" fill=\"#777\"");
+  }
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    const Curve& curve = curves[i];
+    const char* const colour = kColours[i % std::size(kColours)];
+    if (!curve.low.empty()) {
+      std::vector<double> x = curve.x, y = curve.high;
+      x.insert(x.end(), curve.x.rbegin(), curve.x.rend());
+      y.insert(y.end(), curve.low.rbegin(), curve.low.rend());
+      out += fmt::format("<polygon points=\"{}\" fill=\"{}\" opacity=\"0.18\"/>\n",
+                         points_of(frame, x, y), colour);
+    }
+    out += fmt::format(
+        "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\" stroke-dasharray=\"{}\"/>\n",
+        points_of(frame, curve.x, curve.y), colour, kDashes[i % std::size(kDashes)]);
+    if (curve.x.size() <= 40) {
+      for (std::size_t k = 0; k < curve.x.size(); ++k)
+        out += fmt::format(
+            "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"><title>{}: {}, {:.4f}</title></circle>\n",
+            frame.across(curve.x[k]), frame.up(curve.y[k]), colour, escaped(curve.name),
+            number_text(curve.x[k]), curve.y[k]);
+    }
+    const double x = kLeft + static_cast<double>(i % 4) * 165, y = bottom + 58 + static_cast<double>(i / 4) * 16;
+    out += fmt::format(
+        "<path d=\"M{:.1f} {:.1f}h24\" stroke=\"{}\" stroke-width=\"2\" stroke-dasharray=\"{}\"/>\n", x, y - 4,
+        colour, kDashes[i % std::size(kDashes)]);
+    out += text_at(x + 30, y, curve.name, "");
+  }
+  if (!note.empty())
+    out += text_at(kLeft, kHeight - 8, note, "font-size=\"10\" fill=\"#777\" font-family=\"monospace\"");
+  return out + "</svg>\n";
+}
+
+}  // namespace shellgame

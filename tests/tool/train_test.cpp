@@ -1,0 +1,182 @@
+// `shellgame train`, `sweep` and `evaluate` as a user meets them: killed at random moments, told
+// wrong things, one after the other.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <thread>
+
+#include "../system/scratch.h"
+#include "run_tool.h"
+#include "shellgame/system/files.h"
+
+namespace shellgame {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char kExperiment[] = R"(
+name = "killed"
+threads = 1
+[task]
+group = "S3"
+moves = "swaps"
+[model]
+model_type = "delta_net"
+hidden_size = 32
+num_hidden_layers = 1
+num_heads = 1
+intermediate_size = 64
+allow_neg_eigval = true
+[checkpoint]
+seconds = 0
+every = 9
+[evaluation]
+commands = 16
+spacing = 2
+count = 4
+[[stages]]
+commands = 4
+spacing = 1
+batch = 16
+steps = 100
+[[stages]]
+commands = 16
+spacing = [2, 4]
+batch = 8
+accumulation = 2
+steps = 150
+stream = { segments = { from = 2, to = 6, over = 0.7 } }
+)";
+
+std::vector<std::string> lines_without_times(const std::string& path) {
+  std::vector<std::string> lines;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    auto json = nlohmann::ordered_json::parse(line);
+    for (const char* name : {"time", "seconds", "tokens_per_second", "utilisation", "data_share"})
+      json.erase(name);
+    lines.push_back(json.dump());
+  }
+  return lines;
+}
+
+pid_t start_training(const std::string& experiment, const std::string& run) {
+  return fork_child([&] {
+    std::freopen("/dev/null", "w", stderr);
+    ::execl(SHELLGAME_TOOL, SHELLGAME_TOOL, "train", experiment.c_str(), "--run", run.c_str(),
+            "--resume", static_cast<char*>(nullptr));
+    return 99;
+  });
+}
+
+TEST(TrainTool, KilledAtRandomMomentsEndsWithTheSameBits) {
+  const ScratchFolder folder;
+  const std::string experiment = folder / "killed.toml", run = folder / "killed";
+  write_file(experiment, kExperiment);
+  const Result whole = shellgame::run("train " + experiment + " --run " + (folder / "whole"));
+  ASSERT_EQ(whole.code, 0) << whole.output;
+  std::mt19937 random(std::random_device{}());
+  int kills = 0, after_checkpoints = 0;
+  while (kills < 12 && !std::filesystem::exists(run + "/result.json")) {
+    const pid_t child = start_training(experiment, run);
+    // Mostly in mid-run, some before the first step.
+    const int wait = static_cast<int>(random() % 1200) + 100;
+    std::this_thread::sleep_for(std::chrono::milliseconds(wait));
+    ::kill(child, SIGKILL);
+    wait_for(child);
+    ++kills;
+    after_checkpoints += std::filesystem::exists(run + "/checkpoints");
+  }
+  const Result rest = shellgame::run("train " + experiment + " --run " + run + " --resume");
+  ASSERT_EQ(rest.code, 0) << rest.output;
+  SCOPED_TRACE(fmt::format("{} kills, {} of them with checkpoints", kills, after_checkpoints));
+  EXPECT_EQ(read_file(run + "/model/model.safetensors"),
+            read_file(folder / "whole/model/model.safetensors"));
+  EXPECT_EQ(lines_without_times(run + "/metrics.jsonl"),
+            lines_without_times(folder / "whole/metrics.jsonl"));
+  EXPECT_EQ(lines_without_times(run + "/metrics.jsonl").size(), 250u);
+}
+
+TEST(TrainTool, AnInterruptEndsTheStepWithACheckpointAndExitCode130) {
+  const ScratchFolder folder;
+  const std::string experiment = folder / "long.toml", run = folder / "run";
+  write_file(experiment, std::string(kExperiment));
+  const pid_t child = fork_child([&] {
+    std::freopen("/dev/null", "w", stderr);
+    ::execl(SHELLGAME_TOOL, SHELLGAME_TOOL, "train", experiment.c_str(), "--run", run.c_str(), "--set",
+            "stages.0.steps=1000000", static_cast<char*>(nullptr));
+    return 99;
+  });
+  while (!std::filesystem::exists(run + "/metrics.jsonl") ||
+         std::filesystem::file_size(run + "/metrics.jsonl") == 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  ::kill(child, SIGINT);
+  const int status = wait_for(child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 130);
+  EXPECT_FALSE(std::filesystem::is_empty(run + "/checkpoints"));
+}
+
+TEST(TrainTool, WrongUseIsOneSentenceAndLeavesNothingBehind) {
+  const ScratchFolder folder;
+  const std::string file = folder / "x.toml";
+  write_file(file, kExperiment);
+  const auto refused = [&](const std::string& arguments, const std::string& sentence) {
+    const Result result = shellgame::run(arguments);
+    EXPECT_EQ(result.code, 2) << result.output;
+    EXPECT_THAT(result.output, HasSubstr(sentence));
+    EXPECT_EQ(std::ranges::count(result.output, '\n'), 1) << result.output;
+    EXPECT_FALSE(std::filesystem::exists(folder / "run"));
+  };
+  const std::string run = " --run " + (folder / "run");
+  refused("train" + run, "must have an experiment's file");
+  refused("train --resume" + run, "must have a run in");
+  refused("train " + file + " --set stages.0.bath=2" + run, "is 'batch' meant?");
+  refused("train " + file + " --set stages.7.batch=2" + run, "a number below 2");
+  refused("train " + file + " --set model.model_type=nothing" + run, "nothing");
+  refused("train " + file + " --set seed" + run, "key=value");
+  refused("sweep " + file + " --seeds 4..1" + run, "--seeds");
+  refused("sweep " + file + " --set stages.0.batch=2,0" + run, "at least 1");
+}
+
+TEST(SweepTool, RunsEveryArmAndSeedAndGoesOn) {
+  const ScratchFolder folder;
+  const std::string file = folder / "x.toml";
+  write_file(file, std::string(kExperiment) +
+                       "[[arms]]\nname = \"first\"\n[[arms]]\nname = \"second\"\nmodel = { "
+                       "allow_neg_eigval = false }\n");
+  const std::string command = "sweep " + file +
+                              " --seeds 0..1 --set stages.0.steps=3 --set stages.1.steps=2 --run " +
+                              (folder / "runs");
+  const Result result = shellgame::run(command);
+  ASSERT_EQ(result.code, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("4 runs"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "runs/arm=second/seed-1/model/config.json"));
+  EXPECT_THAT(read_file(folder / "runs/arm=second/seed-1/model/config.json"),
+              HasSubstr("\"allow_neg_eigval\": false"));
+  const auto all = nlohmann::json::parse(read_file(folder / "runs/sweep.json"));
+  ASSERT_EQ(all["runs"].size(), 2u);
+  EXPECT_EQ(all["runs"][0]["seeds"], nlohmann::json({0, 1}));
+  EXPECT_EQ(all["runs"][0]["cells"][0]["accuracy"].size(), 2u);
+  EXPECT_THAT(shellgame::run(command).output, HasSubstr("was complete"));
+}
+
+TEST(TrainTool, ThePapersRecipeRunsAFewSteps) {
+  // Two layers of the paper's width stand for eighteen; one step of its recipe.
+  const ScratchFolder folder;
+  const Result result = shellgame::run(
+      "train " SHELLGAME_SOURCE_DIR "/experiments/paper.toml --set model.num_hidden_layers=2 --set "
+      "model.vocab_size=90 --set stages.*.steps=1 --set stages.*.accumulation=2 --set "
+      "stages.*.batch=1 --set evaluation.commands=8 --set evaluation.spacing=1 --set "
+      "evaluation.count=2 --run " +
+      (folder / "run"));
+  EXPECT_EQ(result.code, 0) << result.output;
+}
+
+}  // namespace
+}  // namespace shellgame
