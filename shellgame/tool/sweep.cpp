@@ -229,8 +229,10 @@ Json gather(const SweepOptions& options, const std::vector<OneRun>& runs) {
           if (value.is_number() && key != "commands" && key != "spacing" && key != "length")
             entry["cells"][c][key].push_back(value);
         }
-        if (cells[c].contains("by_reveal"))
-          entry["cells"][c]["by_reveal"].push_back(cells[c]["by_reveal"]);
+        if (!cells[c].contains("positions")) continue;
+        Json by_position = Json::array();  // accuracy of each reveal, in order
+        for (const Json& position : cells[c]["positions"]) by_position.push_back(position["accuracy"]);
+        entry["cells"][c]["by_position"].push_back(by_position);
       }
     }
     list.push_back(entry);
