@@ -231,7 +231,8 @@ Json gather(const SweepOptions& options, const std::vector<OneRun>& runs) {
         }
         if (!cells[c].contains("positions")) continue;
         Json by_position = Json::array();  // accuracy of each reveal, in order
-        for (const Json& position : cells[c]["positions"]) by_position.push_back(position["accuracy"]);
+        for (const Json& position : cells[c]["positions"])
+          by_position.push_back(position["accuracy"]);
         entry["cells"][c]["by_position"].push_back(by_position);
       }
     }
