@@ -159,6 +159,7 @@ void add_bench_model(CLI::App& bench) {
   command
       ->add_option("--operations", options->operations,
                    "kernels of these names only, such as linear_add,rope; by default all")
+      ->type_name("NAMES")
       ->delimiter(',');
   command->add_option("--cases", options->cases, "training steps of these sizes")
       ->delimiter(',')

@@ -70,7 +70,7 @@ TEST(FewRows, IsTheProductOnEveryTarget) {
 TEST(FewRows, BitsDoNotDependOnThreads) {
   // Large enough to be shared.
   testing::expect_same_bits_on_any_threads([&] {
-    return std::vector<std::vector<float>>{run({2, 200, 500, 77})};
+    return std::vector<std::vector<float>>{run({2, 400, 500, 77})};
   });
 }
 
