@@ -44,13 +44,13 @@ class Lines {
             bool agrees = true, const std::string& note = "") {
     example_.lines.push_back({what, ours, paper, agrees, note});
   }
-  Example done() { return std::move(example_); }
+  WorkedExample done() { return std::move(example_); }
 
  private:
-  Example example_;
+  WorkedExample example_;
 };
 
-Example two_values() {
+WorkedExample two_values() {
   Lines lines("s2", "S_2: an unobserved swap, then print(a) (section 5.1)");
   const AutomatonFile file = parse_automaton(R"toml(
 variables = ["a", "b"]
@@ -83,7 +83,7 @@ std::vector<double> in_order(const std::vector<double>& values, const std::vecto
   return result;
 }
 
-Example three_values() {
+WorkedExample three_values() {
   Lines lines("s3", "S_3: a fuzzy swap, then 'position 1 contains object 3' (appendix B)");
   const AutomatonFile file = parse_automaton(R"toml(
 variables = ["a", "b", "c"]
@@ -134,7 +134,7 @@ reveal = { a = 3 }
   return lines.done();
 }
 
-Example reveal_sizes() {
+WorkedExample reveal_sizes() {
   Lines lines("reveal-sizes", "A reveal 'position i contains element j' allows (n-1)! states");
   for (std::size_t n = 3; n <= 7; ++n) {
     const StateSpace space = StateSpace::orders(std::make_shared<Names>(Names::standard(n)));
@@ -149,7 +149,7 @@ Example reveal_sizes() {
   return lines.done();
 }
 
-Example norm_is_product() {
+WorkedExample norm_is_product() {
   Lines lines("norm", "|h_t| is the product of the survival probabilities");
   Task task;
   task.group = "S4";
@@ -170,7 +170,7 @@ Example norm_is_product() {
   return lines.done();
 }
 
-Example joint_decay() {
+WorkedExample joint_decay() {
   Lines lines("joint-decay", "Figure on the joint representation's instability");
   const AutomatonFile file = example_automaton("joint-cycle");
   const auto linear = make_filter(file.automaton, {.kind = FilterKind::kLinear});
@@ -190,7 +190,7 @@ Example joint_decay() {
   return lines.done();
 }
 
-Example marginal_decay() {
+WorkedExample marginal_decay() {
   Lines lines("marginal-decay", "Figure on the marginal representation's decay");
   const AutomatonFile file = example_automaton("marginal-cycle");
   const auto filter = make_filter(file.automaton, {.kind = FilterKind::kMarginal});
@@ -228,7 +228,7 @@ Matrix mixture(const Rational& share, const Matrix& a, const Matrix& b) {
   return c;
 }
 
-Example mixing() {
+WorkedExample mixing() {
   Lines lines("mixing", "Mixing keeps the marginal matrix doubly stochastic");
   const Matrix identity = permutation_matrix({0, 1, 2, 3});
   const Matrix swaps = permutation_matrix({1, 0, 3, 2}), cycle = permutation_matrix({1, 2, 3, 0});
@@ -247,7 +247,7 @@ Example mixing() {
   return lines.done();
 }
 
-Example kronecker() {
+WorkedExample kronecker() {
   Lines lines("kronecker", "vec(A_l H A_r + B) = (A_r^T (x) A_l) vec(H) + vec(B)");
   constexpr std::size_t n = 3;
   Matrix h = mixture(Rational(1, 3), permutation_matrix({0, 1, 2}), permutation_matrix({1, 2, 0}));
@@ -278,7 +278,7 @@ Example kronecker() {
   return lines.done();
 }
 
-Example noisy_identity() {
+WorkedExample noisy_identity() {
   Lines lines("noisy-identity", "A noisy identity that keeps the state with p = 0.9, 100 steps");
   double norm = 1;
   for (int step = 0; step < 100; ++step) norm *= 0.9;
@@ -299,7 +299,7 @@ next = { "1" = { "1" = 0.9, "2" = 0.1 }, "2" = { "1" = 0.1, "2" = 0.9 } }
   return lines.done();
 }
 
-Example resets() {
+WorkedExample resets() {
   Lines lines("resets", "Gated resets, DFAs and full reveals (appendix B and section 5.3)");
   const AutomatonFile file = parse_automaton(R"toml(
 variables = ["a", "b", "c"]
@@ -362,7 +362,7 @@ shuffle = "(1 2 3)"
   return lines.done();
 }
 
-Example counts() {
+WorkedExample counts() {
   Lines lines("counts", "States of a DFA that simulates finite precision");
   for (int n = 3; n <= 5; ++n) {
     mpz_class states;
@@ -382,7 +382,7 @@ Example counts() {
 
 }  // namespace
 
-std::vector<Example> paper_examples() {
+std::vector<WorkedExample> paper_examples() {
   return {two_values(),     three_values(),   reveal_sizes(), norm_is_product(),
           joint_decay(),    marginal_decay(), mixing(),       kronecker(),
           noisy_identity(), resets(),         counts()};

@@ -17,12 +17,12 @@ struct ExampleLine {
   std::string note;  // why they differ, or what is beside it
 };
 
-struct Example {
+struct WorkedExample {
   std::string name, title;
   std::vector<ExampleLine> lines;
 };
 
-std::vector<Example> paper_examples();
+std::vector<WorkedExample> paper_examples();
 
 // Small automata with a word that is one cycle: "halving" (one number, halved each cycle),
 // "joint-cycle" and "marginal-cycle" (the paper's two figures on decay), "replenished-cycle" (the

@@ -12,7 +12,7 @@ namespace shellgame {
 namespace {
 
 template <class Real>
-void run_pass(int n, Acts acts, Permutation s, const Pass<Real>& pass) {
+void run_pass(int n, Acts acts, Permutation s, const MixPass<Real>& pass) {
   if (acts == Acts::kPositions)
     move_positions(n, s, pass);
   else
@@ -78,7 +78,7 @@ void mix(int n, Acts acts, std::span<const Permutation> outcomes, std::span<cons
          const Real* in, Real* out) {
   const Mixture<Real> mixture(n, outcomes, weights);
   if (mixture.moves.empty()) scaled_copy(n, mixture.identity_weight, in, out);
-  Pass<Real> pass{in, mixture.has_identity ? in : nullptr, mixture.identity_weight, 0, out};
+  MixPass<Real> pass{in, mixture.has_identity ? in : nullptr, mixture.identity_weight, 0, out};
   for (const auto& move : mixture.moves) {
     pass.weight = move.weight;
     run_pass(n, acts, move.s, pass);
@@ -107,7 +107,7 @@ void mix_in_place(int n, Acts acts, std::span<const Permutation> outcomes,
     scaled_copy(n, mixture.identity_weight, data, data);
   else
     run_pass(n, acts, mixture.moves[0].s,
-             Pass<Real>{data, data, mixture.identity_weight, mixture.moves[0].weight, data});
+             MixPass<Real>{data, data, mixture.identity_weight, mixture.moves[0].weight, data});
 }
 
 template void mix(int, Acts, std::span<const Permutation>, std::span<const float>, const float*,

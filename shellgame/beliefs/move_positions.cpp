@@ -52,7 +52,7 @@ struct PositionPlan {
 }  // namespace
 
 template <class Real>
-void move_positions(int n, Permutation s, const Pass<Real>& pass) {
+void move_positions(int n, Permutation s, const MixPass<Real>& pass) {
   const PositionPlan plan(n, s);
   const Tiles &to = *plan.to, &from = *plan.from;
   const std::size_t runs = to.runs(), run = to.run();
@@ -61,7 +61,7 @@ void move_positions(int n, Permutation s, const Pass<Real>& pass) {
   const bool pairs = pass.takes_pairs(s);
   const Items items(n, static_cast<int>(fixed.size()));
   parallel_for(items.count, [&](std::size_t item) {
-    Scratch<Real>& scratch = Scratch<Real>::of_thread(runs, run);
+    PassScratch<Real>& scratch = PassScratch<Real>::of_thread(runs, run);
     std::vector<std::size_t>&starts = scratch.starts, &sources = scratch.partner_starts;
     Places places{}, source_places{};
     const auto step = [&](std::size_t rank, int level, int value, unsigned left) {
@@ -110,7 +110,7 @@ void move_positions(int n, Permutation s, const Pass<Real>& pass) {
   });
 }
 
-template void move_positions(int, Permutation, const Pass<float>&);
-template void move_positions(int, Permutation, const Pass<double>&);
+template void move_positions(int, Permutation, const MixPass<float>&);
+template void move_positions(int, Permutation, const MixPass<double>&);
 
 }  // namespace shellgame

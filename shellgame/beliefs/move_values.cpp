@@ -12,7 +12,7 @@ namespace shellgame {
 // Blocks of the last variables: the rest of a state gives the block that it comes from, and the set
 // of the values that are left gives the order inside.
 template <class Real>
-void move_values(int n, Permutation s, const Pass<Real>& pass) {
+void move_values(int n, Permutation s, const MixPass<Real>& pass) {
   const Permutation back = s.inverse();
   const int last = std::min(n, 5);
   const std::size_t run = factorial(last);
@@ -38,7 +38,7 @@ void move_values(int n, Permutation s, const Pass<Real>& pass) {
   const bool pairs = pass.takes_pairs(s), in_place = pass.in == pass.out;
   const Items items(n, n - last);
   parallel_for(items.count, [&](std::size_t item) {
-    Scratch<Real>& scratch = Scratch<Real>::of_thread(1, run);
+    PassScratch<Real>& scratch = PassScratch<Real>::of_thread(1, run);
     const auto step = [&](const Node& node, int level, int value, unsigned left) {
       const std::size_t width = index(n - level);
       const int source = back(value);
@@ -71,7 +71,7 @@ void move_values(int n, Permutation s, const Pass<Real>& pass) {
   });
 }
 
-template void move_values(int, Permutation, const Pass<float>&);
-template void move_values(int, Permutation, const Pass<double>&);
+template void move_values(int, Permutation, const MixPass<float>&);
+template void move_values(int, Permutation, const MixPass<double>&);
 
 }  // namespace shellgame

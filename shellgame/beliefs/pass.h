@@ -51,7 +51,7 @@ void gather(const Real* source, const std::uint16_t* table, std::size_t count, c
 // A part of a mixture: out = own_weight * own + weight * (in, moved). `own` is in, or out itself
 // when the pass adds to what others left there, or null.
 template <class Real>
-struct Pass {
+struct MixPass {
   const Real* in;
   const Real* own;
   Real own_weight, weight;
@@ -96,12 +96,12 @@ struct Pass {
 
 // Room for two tiles and for the places of their runs; a thread keeps it.
 template <class Real>
-struct Scratch {
+struct PassScratch {
   std::vector<Real> values, partner_values;
   std::vector<std::size_t> starts, partner_starts;
 
-  static Scratch& of_thread(std::size_t runs, std::size_t run) {
-    static thread_local Scratch scratch;
+  static PassScratch& of_thread(std::size_t runs, std::size_t run) {
+    static thread_local PassScratch scratch;
     scratch.starts.resize(std::max(scratch.starts.size(), runs));
     scratch.partner_starts.resize(scratch.starts.size());
     scratch.values.resize(std::max(scratch.values.size(), runs * run));
@@ -119,8 +119,8 @@ void collect(const Real* in, const std::vector<std::size_t>& starts, std::size_t
 
 // The pass for a permutation s, by how it acts.
 template <class Real>
-void move_positions(int n, Permutation s, const Pass<Real>& pass);
+void move_positions(int n, Permutation s, const MixPass<Real>& pass);
 template <class Real>
-void move_values(int n, Permutation s, const Pass<Real>& pass);
+void move_values(int n, Permutation s, const MixPass<Real>& pass);
 
 }  // namespace shellgame

@@ -7,14 +7,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::optional<double> if_known(const Cell& cell, double number) {
+std::optional<double> if_known(const EvaluationCell& cell, double number) {
   return cell.has_beliefs ? std::optional(number) : std::nullopt;
 }
 
 Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 // The values of one metric, one for each seed.
-std::vector<double> by_seed(const Cell& cell, const Metric& metric) {
+std::vector<double> by_seed(const EvaluationCell& cell, const Metric& metric) {
   std::vector<double> values;
   for (const SeedResult& seed : cell.seeds) {
     if (const auto value = metric.get(cell, seed.statistics)) values.push_back(*value);
@@ -24,7 +24,7 @@ std::vector<double> by_seed(const Cell& cell, const Metric& metric) {
 
 Json bounds_of(const Share& share) { return {share.bounds.low, share.bounds.high}; }
 
-Json position_json(const Cell& cell, const PositionGroup& group) {
+Json position_json(const EvaluationCell& cell, const PositionGroup& group) {
   Json json = {{"first", group.first},
                {"last", group.last},
                {"command", group.command},
@@ -53,7 +53,7 @@ Json shown_json(const ShownTrace& trace) {
   return {{"seed", trace.seed}, {"index", trace.index}, {"reveals", reveals}};
 }
 
-Json cell_json(const EvaluationReport& report, const Cell& cell) {
+Json cell_json(const EvaluationReport& report, const EvaluationCell& cell) {
   Json json;
   if (cell.length.empty()) {
     json["commands"] = cell.commands;
@@ -121,48 +121,56 @@ Json cell_json(const EvaluationReport& report, const Cell& cell) {
 const std::vector<Metric>& evaluation_metrics() {
   static const std::vector<Metric> metrics = {
       {"accuracy",
-       [](const Cell&, const Statistics& s) { return std::optional(s.accuracy.value); }},
+       [](const EvaluationCell&, const Statistics& s) { return std::optional(s.accuracy.value); }},
       {"strict_accuracy",
-       [](const Cell&, const Statistics& s) { return std::optional(s.strict_accuracy.value); }},
-      {"final_accuracy",
-       [](const Cell&, const Statistics& s) { return std::optional(s.final_accuracy.value); }},
+       [](const EvaluationCell&, const Statistics& s) {
+         return std::optional(s.strict_accuracy.value);
+       }},
+      {"final_accuracy", [](const EvaluationCell&,
+                            const Statistics& s) { return std::optional(s.final_accuracy.value); }},
       {"last_quarter_accuracy",
-       [](const Cell&, const Statistics& s) {
+       [](const EvaluationCell&, const Statistics& s) {
          return std::optional(s.last_quarter_accuracy.value);
        }},
       {"last_eighth_accuracy",
-       [](const Cell&, const Statistics& s) {
+       [](const EvaluationCell&, const Statistics& s) {
          return std::optional(s.last_eighth_accuracy.value);
        }},
       {"whole_prefix_accuracy",
-       [](const Cell&, const Statistics& s) {
+       [](const EvaluationCell&, const Statistics& s) {
          return std::optional(s.whole_prefix_accuracy.value);
        }},
       {"scaled_accuracy",
-       [](const Cell&, const Statistics& s) { return std::optional(s.scaled_accuracy); }},
+       [](const EvaluationCell&, const Statistics& s) { return std::optional(s.scaled_accuracy); }},
       {"cross_entropy",
-       [](const Cell&, const Statistics& s) { return std::optional(s.cross_entropy); }},
+       [](const EvaluationCell&, const Statistics& s) { return std::optional(s.cross_entropy); }},
       {"value_cross_entropy",
-       [](const Cell&, const Statistics& s) { return std::optional(s.value_cross_entropy); }},
+       [](const EvaluationCell&, const Statistics& s) {
+         return std::optional(s.value_cross_entropy);
+       }},
       {"bayes_cross_entropy",
-       [](const Cell& c, const Statistics& s) { return if_known(c, s.bayes_cross_entropy); }},
+       [](const EvaluationCell& c, const Statistics& s) {
+         return if_known(c, s.bayes_cross_entropy);
+       }},
       {"bayes_gap",
-       [](const Cell& c, const Statistics& s) {
+       [](const EvaluationCell& c, const Statistics& s) {
          return if_known(c, s.cross_entropy - s.bayes_cross_entropy);
        }},
       {"bayes_accuracy",
-       [](const Cell& c, const Statistics& s) { return if_known(c, s.bayes_accuracy); }},
+       [](const EvaluationCell& c, const Statistics& s) { return if_known(c, s.bayes_accuracy); }},
       {"bayes_agreement",
-       [](const Cell& c, const Statistics& s) { return if_known(c, s.bayes_agreement); }},
+       [](const EvaluationCell& c, const Statistics& s) { return if_known(c, s.bayes_agreement); }},
       {"first_failure_mean",
-       [](const Cell&, const Statistics& s) { return std::optional(s.first_failure_mean); }},
+       [](const EvaluationCell&, const Statistics& s) {
+         return std::optional(s.first_failure_mean);
+       }},
   };
   return metrics;
 }
 
 Json to_json(const EvaluationReport& report) {
   Json list = Json::array();
-  for (const Cell& cell : report.cells) list.push_back(cell_json(report, cell));
+  for (const EvaluationCell& cell : report.cells) list.push_back(cell_json(report, cell));
   return list;
 }
 
@@ -174,7 +182,7 @@ std::string to_csv(const EvaluationReport& report) {
   text +=
       ",accuracy_low,accuracy_high,final_accuracy_low,final_accuracy_high,"
       "whole_prefix_accuracy_low,whole_prefix_accuracy_high\n";
-  for (const Cell& cell : report.cells) {
+  for (const EvaluationCell& cell : report.cells) {
     const Statistics& all = cell.all;
     const bool traces = cell.length.empty();
     text += fmt::format(

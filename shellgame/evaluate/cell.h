@@ -29,7 +29,7 @@ struct SeedResult {
   Statistics statistics;
 };
 
-struct Cell {
+struct EvaluationCell {
   std::uint64_t commands = 0, spacing = 0;   // of traces
   std::string length;                        // of sequences: "64" or "40-256"
   Statistics all;                            // the traces of all seeds together
@@ -45,7 +45,7 @@ struct EvaluationReport {
   std::string model, task, mode, precision;  // mode: "teacher" or "free"
   std::uint64_t count = 0;                   // traces of each seed
   double confidence = 0.95;
-  std::vector<Cell> cells;
+  std::vector<EvaluationCell> cells;
   std::vector<std::string> notes;  // what was left out, and why
   double seconds = 0;              // of all cells
   std::int64_t peak_memory = 0;    // bytes of the process; 0: not known
@@ -54,7 +54,7 @@ struct EvaluationReport {
 // The numbers that every form lists, in this order. Nothing where the cell does not have it.
 struct Metric {
   const char* name;
-  std::optional<double> (*get)(const Cell& cell, const Statistics& statistics);
+  std::optional<double> (*get)(const EvaluationCell& cell, const Statistics& statistics);
 };
 const std::vector<Metric>& evaluation_metrics();
 

@@ -51,11 +51,11 @@ std::string nats_text(double value) {
 
 std::string cells_text(const EvaluationReport& report) {
   const bool sequences = !report.cells.empty() && !report.cells.front().length.empty();
-  const bool beliefs = std::ranges::any_of(report.cells, [](const Cell& cell) {
+  const bool beliefs = std::ranges::any_of(report.cells, [](const EvaluationCell& cell) {
     return cell.has_beliefs && cell.all.bayes_cross_entropy > 0;
   });
-  const bool several =
-      std::ranges::any_of(report.cells, [](const Cell& cell) { return cell.seeds.size() > 1; });
+  const bool several = std::ranges::any_of(
+      report.cells, [](const EvaluationCell& cell) { return cell.seeds.size() > 1; });
   std::vector<std::string> titles = sequences ? std::vector<std::string>{"length"}
                                               : std::vector<std::string>{"commands", "spacing"};
   for (const char* title : {"accuracy", "bounds"}) titles.emplace_back(title);
@@ -69,7 +69,7 @@ std::string cells_text(const EvaluationReport& report) {
   titles.emplace_back("first failure");
   if (several) titles.emplace_back("accuracy of each seed");
   Table table(titles);
-  for (const Cell& cell : report.cells) {
+  for (const EvaluationCell& cell : report.cells) {
     const Statistics& all = cell.all;
     std::vector<std::string> row = sequences
                                        ? std::vector<std::string>{cell.length}
@@ -105,7 +105,7 @@ std::string cells_text(const EvaluationReport& report) {
   return table.text();
 }
 
-std::string positions_text(const Cell& cell) {
+std::string positions_text(const EvaluationCell& cell) {
   const bool beliefs = cell.has_beliefs && cell.all.bayes_cross_entropy > 0;
   std::vector<std::string> titles = {cell.length.empty() ? "reveal" : "target",
                                      cell.length.empty() ? "command" : "input",
@@ -186,7 +186,7 @@ std::string to_text(const EvaluationReport& report) {
   }
   text += "\n\n" + cells_text(report);
   if (report.cells.size() == 1) text += "\n" + positions_text(report.cells.front());
-  for (const Cell& cell : report.cells) {
+  for (const EvaluationCell& cell : report.cells) {
     if (cell.shown.empty()) continue;
     if (report.cells.size() > 1) {
       text += cell.length.empty()
@@ -196,7 +196,7 @@ std::string to_text(const EvaluationReport& report) {
     for (const ShownTrace& trace : cell.shown) text += shown_text(trace, !cell.length.empty());
   }
   std::uint64_t tokens = 0;
-  for (const Cell& cell : report.cells) tokens += cell.tokens;
+  for (const EvaluationCell& cell : report.cells) tokens += cell.tokens;
   text += fmt::format("\n{} tokens in {:.1f} s, {:.0f} a second", tokens, report.seconds,
                       report.seconds > 0 ? static_cast<double>(tokens) / report.seconds : 0.0);
   if (report.peak_memory > 0) {

@@ -10,13 +10,15 @@ namespace {
 constexpr int kLineHead = 0, kCounterHead = 1, kLookHead = 2, kLookTwoHead = 3;
 constexpr int kLastTap = 3;
 
-const std::map<std::string, Word>& words_by_text() {
-  static const std::map<std::string, Word> words = {
-      {">>> ", Word::kPrompt},   {", ", Word::kComma},         {" = ", Word::kEquals},
-      {" ", Word::kSpace},       {" == ", Word::kSpace},       {"\n", Word::kNewline},
-      {"'", Word::kQuote},       {"print('", Word::kPrintOne}, {"print(", Word::kPrintAll},
-      {"if ", Word::kIf},        {"elif ", Word::kOther},      {"else", Word::kOther},
-      {"assert ", Word::kOther}, {"def work", Word::kOther},
+const std::map<std::string, ReaderWord>& words_by_text() {
+  static const std::map<std::string, ReaderWord> words = {
+      {">>> ", ReaderWord::kPrompt},     {", ", ReaderWord::kComma},
+      {" = ", ReaderWord::kEquals},      {" ", ReaderWord::kSpace},
+      {" == ", ReaderWord::kSpace},      {"\n", ReaderWord::kNewline},
+      {"'", ReaderWord::kQuote},         {"print('", ReaderWord::kPrintOne},
+      {"print(", ReaderWord::kPrintAll}, {"if ", ReaderWord::kIf},
+      {"elif ", ReaderWord::kOther},     {"else", ReaderWord::kOther},
+      {"assert ", ReaderWord::kOther},   {"def work", ReaderWord::kOther},
   };
   return words;
 }
@@ -31,23 +33,24 @@ TraceReader::TraceReader(const ReaderPlan& plan) : plan_(plan), counter_(plan.va
   constant = channels_.one();
   variable = channels_.many(n);
   value = channels_.many(n);
-  for (const Word w :
-       {Word::kInert, Word::kPrompt, Word::kComma, Word::kEquals, Word::kSpace, Word::kNewline,
-        Word::kQuote, Word::kPrintOne, Word::kPrintAll, Word::kOther})
+  for (const ReaderWord w :
+       {ReaderWord::kInert, ReaderWord::kPrompt, ReaderWord::kComma, ReaderWord::kEquals,
+        ReaderWord::kSpace, ReaderWord::kNewline, ReaderWord::kQuote, ReaderWord::kPrintOne,
+        ReaderWord::kPrintAll, ReaderWord::kOther})
     word[w] = channels_.one();
   line[Line::kCommand] = channels_.one();
   if (plan.equals_is_a_side) line[Line::kRight] = channels_.one();
   line[Line::kAll] = channels_.one();
   line[Line::kOther] = channels_.one();
   if (plan.knows_maybe) {
-    word[Word::kIf] = channels_.one();
+    word[ReaderWord::kIf] = channels_.one();
     line[Line::kMaybe] = channels_.one();
   } else {
-    word[Word::kIf] = word[Word::kOther];
+    word[ReaderWord::kIf] = word[ReaderWord::kOther];
   }
   phase = channels_.many(2);
   back1 = channels_.many(n);
-  for (const Word w : plan.previous_words) after[w] = channels_.one();
+  for (const ReaderWord w : plan.previous_words) after[w] = channels_.one();
   back2 = channels_.many(n);
   if (plan.looks_back_three) back3 = channels_.many(n);
   if (plan.constant_length) {
@@ -85,10 +88,10 @@ void TraceReader::add_full_print(std::vector<Rule>& rules) const {
   // before the one that ends its output.
   const Term all{line.at(Line::kAll), 1};
   rules.push_back(
-      {Terms{all, {word.at(Word::kNewline), 1}} + each(back2), 2.5, 0.5, {{asked[0], 1}}});
+      {Terms{all, {word.at(ReaderWord::kNewline), 1}} + each(back2), 2.5, 0.5, {{asked[0], 1}}});
   for (std::size_t k = 1; k < asked.size(); ++k) {
     rules.push_back(
-        rule({all, {word.at(Word::kSpace), 1}}, counter_.spaces, k, 1, {{asked[k], 1}}));
+        rule({all, {word.at(ReaderWord::kSpace), 1}}, counter_.spaces, k, 1, {{asked[k], 1}}));
   }
   for (std::size_t k = 0; k + 1 < asked.size(); ++k) {
     rules.push_back(any_of(variable, {all}, counter_.places, k, {{next_comma, 1}}));
@@ -124,14 +127,14 @@ void TraceReader::write_embeddings(HandWritten& model) const {
   const auto& tokens = LexemeTokenizer::vocabulary();
   for (int id = 0; id < static_cast<int>(tokens.size()); ++id) {
     const auto found = words_by_text().find(tokens[static_cast<std::size_t>(id)]);
-    const Word w = found == words_by_text().end() ? Word::kInert : found->second;
+    const ReaderWord w = found == words_by_text().end() ? ReaderWord::kInert : found->second;
     embeddings(id, constant) = kOne;
     embeddings(id, word.at(w)) = kOne;
   }
   for (int i = 0; i < plan_.variables; ++i) {
     const auto as_value = [&](const std::string& text, int channel) {
       const auto id = static_cast<int>(LexemeTokenizer::id_of(text));
-      embeddings(id, word.at(Word::kInert)) = 0;
+      embeddings(id, word.at(ReaderWord::kInert)) = 0;
       embeddings(id, channel) = kOne;
     };
     const auto k = static_cast<std::size_t>(i);
@@ -147,20 +150,20 @@ void TraceReader::write_line(HandWritten& model) const {
   const Matrix k = model.matrix(0, "attn.k_proj.weight"), v = model.matrix(0, "attn.v_proj.weight");
   const Matrix b = model.matrix(0, "attn.b_proj.weight"), o = model.matrix(0, "attn.o_proj.weight");
   k(row, constant) = kStrong;
-  std::map<Line, std::vector<Word>> told = {
-      {Line::kCommand, {Word::kPrompt}},
-      {Line::kAll, {Word::kPrintAll}},
-      {Line::kOther, {Word::kPrintOne, Word::kOther}},
+  std::map<Line, std::vector<ReaderWord>> told = {
+      {Line::kCommand, {ReaderWord::kPrompt}},
+      {Line::kAll, {ReaderWord::kPrintAll}},
+      {Line::kOther, {ReaderWord::kPrintOne, ReaderWord::kOther}},
   };
-  if (plan_.equals_is_a_side) told[Line::kRight] = {Word::kEquals};
-  if (plan_.knows_maybe) told[Line::kMaybe] = {Word::kIf};
+  if (plan_.equals_is_a_side) told[Line::kRight] = {ReaderWord::kEquals};
+  if (plan_.knows_maybe) told[Line::kMaybe] = {ReaderWord::kIf};
   for (const auto& terms : {variable, value}) {
     for (const int channel : terms) b(kLineHead, channel) = -kSaturated;
   }
   for (const auto& [w, channel] : word) b(kLineHead, channel) = -kSaturated;
   int column = row;
   for (const auto& [kind, words] : told) {
-    for (const Word w : words) {
+    for (const ReaderWord w : words) {
       b(kLineHead, word.at(w)) = 0;
       v(column, word.at(w)) = kStrong;
     }
@@ -180,10 +183,10 @@ void TraceReader::write_counter(HandWritten& model) const {
   };
   for (const int channel : variable) reflects(channel, counter_.first_key);
   for (const int channel : value) reflects(channel, counter_.first_key);
-  for (const Word w : {Word::kComma, Word::kEquals, Word::kSpace})
+  for (const ReaderWord w : {ReaderWord::kComma, ReaderWord::kEquals, ReaderWord::kSpace})
     reflects(word.at(w), counter_.second_key);
   int i = 0;
-  for (const Word w : {Word::kNewline, Word::kPrompt}) {
+  for (const ReaderWord w : {ReaderWord::kNewline, ReaderWord::kPrompt}) {
     b(kCounterHead, word.at(w)) = 0;
     k(row + i, word.at(w)) = kStrong;
     v(row + i, word.at(w)) = kStrong;
@@ -241,22 +244,22 @@ void TraceReader::write_head(HandWritten& model) const {
     for (int i = 0; i < plan_.variables; ++i) expect(channel, value_text(i), steps);
   };
   for (const char* begin : {"print('", "print(", "assert "})
-    expect(word.at(Word::kPrompt), begin, 3);
-  for (const Word w :
-       {Word::kPrompt, Word::kComma, Word::kEquals, Word::kPrintOne, Word::kPrintAll, Word::kOther})
+    expect(word.at(ReaderWord::kPrompt), begin, 3);
+  for (const ReaderWord w : {ReaderWord::kPrompt, ReaderWord::kComma, ReaderWord::kEquals,
+                             ReaderWord::kPrintOne, ReaderWord::kPrintAll, ReaderWord::kOther})
     expect_variable(word.at(w), 3);
-  expect_value(word.at(Word::kSpace), 3);
-  expect_value(word.at(Word::kEquals), 1.5);
-  expect(word.at(Word::kNewline), ">>> ", 1.5);
-  expect(word.at(Word::kQuote), ", ", 3);
-  expect(word.at(Word::kInert), "\n", 3);
+  expect_value(word.at(ReaderWord::kSpace), 3);
+  expect_value(word.at(ReaderWord::kEquals), 1.5);
+  expect(word.at(ReaderWord::kNewline), ">>> ", 1.5);
+  expect(word.at(ReaderWord::kQuote), ", ", 3);
+  expect(word.at(ReaderWord::kInert), "\n", 3);
   expect(next_comma, ", ", 6);
   expect(next_equals, " = ", 6);
   expect(next_newline, "\n", 6);
-  expect(after.at(Word::kPrintOne), "'", 6);
+  expect(after.at(ReaderWord::kPrintOne), "'", 6);
   // A variable after a newline begins an output; a prompt after one does not.
-  expect(after.at(Word::kNewline), " ", 7);
-  expect(word.at(Word::kPrompt), " ", -7);
+  expect(after.at(ReaderWord::kNewline), " ", 7);
+  expect(word.at(ReaderWord::kPrompt), " ", -7);
   expect_value(asked[0], 5);
   expect(line.at(Line::kAll), " ", 1);
   for (int i = 0; i < plan_.variables; ++i) {

@@ -13,7 +13,7 @@ namespace shellgame {
 
 // Tokens that play a part of their own; all that are no variable, no value and not named here are
 // kInert.
-enum class Word {
+enum class ReaderWord {
   kInert,
   kPrompt,
   kComma,
@@ -63,7 +63,7 @@ struct ReaderPlan {
   bool looks_back_three = false;  // back3
   // Channels say also where no variable stood, so that as many hold 1 at every token.
   bool constant_length = false;
-  std::vector<Word> previous_words;  // of which it is told whether the last token was one
+  std::vector<ReaderWord> previous_words;  // of which it is told whether the last token was one
 };
 
 class TraceReader {
@@ -73,11 +73,11 @@ class TraceReader {
   // Channels. `constant` is 0.
   int constant;
   std::vector<int> variable, value;  // the current token
-  std::map<Word, int> word;
+  std::map<ReaderWord, int> word;
   std::map<Line, int> line;
   std::vector<int> phase;  // of the counter
   std::vector<int> back1, back2, back3;
-  std::map<Word, int> after;  // the last token was this word
+  std::map<ReaderWord, int> after;  // the last token was this word
   int next_comma, next_equals, next_newline;
   std::vector<int> asked;   // a full print asks for this variable now
   std::vector<int> answer;  // what the second layer found, by value
@@ -113,7 +113,7 @@ class TraceReader {
   struct Look {
     int tokens;
     const std::vector<int>* variables;
-    const std::map<Word, int>* words;
+    const std::map<ReaderWord, int>* words;
     int nothing;
   };
   // Head `head` gives back what stood some tokens ago; all its groups together.

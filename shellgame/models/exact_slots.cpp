@@ -20,7 +20,7 @@ Rule right_rule(const TraceReader& reader, std::size_t x, std::size_t place, boo
                 const Terms& outputs) {
   const Terms inputs = {{reader.line.at(Line::kRight), 1},
                         {reader.variable[x], 1},
-                        {reader.after.at(Word::kEquals), first ? 1.0 : -1.0}};
+                        {reader.after.at(ReaderWord::kEquals), first ? 1.0 : -1.0}};
   return reader.rule(inputs, reader.counter().places, place, 0, outputs);
 }
 
@@ -28,9 +28,10 @@ Rule right_rule(const TraceReader& reader, std::size_t x, std::size_t place, boo
 
 ExactModel exact_slots(const ExactOptions& options) {
   const auto n = static_cast<std::size_t>(options.variables);
-  TraceReader reader({.variables = options.variables,
-                      .equals_is_a_side = true,
-                      .previous_words = {Word::kEquals, Word::kPrintOne, Word::kNewline}});
+  TraceReader reader(
+      {.variables = options.variables,
+       .equals_is_a_side = true,
+       .previous_words = {ReaderWord::kEquals, ReaderWord::kPrintOne, ReaderWord::kNewline}});
   const std::vector<int> row = reader.channels().many(options.variables);
   const std::vector<int> slot = reader.channels().many(options.variables);
   const int beta = reader.channels().one();  // 1: beta 2, 0: beta 1, -1: beta 0
@@ -57,34 +58,34 @@ ExactModel exact_slots(const ExactOptions& options) {
   }
   for (std::size_t x = 0; x < n; ++x) {
     // Empty the row that was moved aside: at a comma of the left side, or at `=`.
-    rules.push_back({{{reader.word.at(Word::kComma), 1},
+    rules.push_back({{{reader.word.at(ReaderWord::kComma), 1},
                       {reader.line.at(Line::kCommand), 1},
-                      {reader.word.at(Word::kEquals), 2},
+                      {reader.word.at(ReaderWord::kEquals), 2},
                       {reader.back1[x], 1}},
                      2.5,
                      0.5,
                      {{row[x], 1}}});
     // `x = 3` writes.
-    rules.push_back(
-        {each(reader.value) + Terms{{reader.after.at(Word::kEquals), 1}, {reader.back2[x], 1}},
-         2.5,
-         0.5,
-         {{row[x], 1}}});
+    rules.push_back({each(reader.value) +
+                         Terms{{reader.after.at(ReaderWord::kEquals), 1}, {reader.back2[x], 1}},
+                     2.5,
+                     0.5,
+                     {{row[x], 1}}});
   }
   // All other tokens change nothing.
   const Terms still = {{beta, -1}};
   rules.push_back(all_of(Terms{{reader.constant, 1},
-                               {reader.word.at(Word::kComma), -1},
-                               {reader.word.at(Word::kEquals), -1}} +
+                               {reader.word.at(ReaderWord::kComma), -1},
+                               {reader.word.at(ReaderWord::kEquals), -1}} +
                              each(reader.variable, -1) + each(reader.value, -1),
                          still));
   rules.push_back({each(reader.variable) + Terms{{reader.line.at(Line::kCommand), -1},
                                                  {reader.line.at(Line::kRight), -1}},
                    0.5, 0.5, still});
+  rules.push_back(all_of(
+      {{reader.word.at(ReaderWord::kComma), 1}, {reader.line.at(Line::kCommand), -1}}, still));
   rules.push_back(
-      all_of({{reader.word.at(Word::kComma), 1}, {reader.line.at(Line::kCommand), -1}}, still));
-  rules.push_back(
-      {each(reader.value) + Terms{{reader.after.at(Word::kEquals), -1}}, 0.5, 0.5, still});
+      {each(reader.value) + Terms{{reader.after.at(ReaderWord::kEquals), -1}}, 0.5, 0.5, still});
   reader.add_full_print(rules);
 
   HandWritten model(width, rounded_up(rules.size()), lexemes());

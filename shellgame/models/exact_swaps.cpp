@@ -47,7 +47,7 @@ Rows writing_rows(const Rows& corners) {
 constexpr double kThree = 2;
 
 Terms swap_inputs(const TraceReader& reader) {
-  return Terms{{reader.word.at(Word::kEquals), 1}} + each(reader.back1) +
+  return Terms{{reader.word.at(ReaderWord::kEquals), 1}} + each(reader.back1) +
          each(reader.back3, kThree);
 }
 
@@ -57,20 +57,21 @@ void add_pairs(std::vector<Rule>& rules, const TraceReader& reader, const std::v
   for (std::size_t i = 0; i < reader.variable.size(); ++i) {
     for (std::size_t j = 0; j < reader.variable.size(); ++j) {
       if (i == j) continue;
-      rules.push_back(all_of(
-          {{reader.word.at(Word::kEquals), 1}, {reader.back3[i], kThree}, {reader.back1[j], 1}},
-          vector_terms(key, rows[i], rows[j]) + also));
+      rules.push_back(all_of({{reader.word.at(ReaderWord::kEquals), 1},
+                              {reader.back3[i], kThree},
+                              {reader.back1[j], 1}},
+                             vector_terms(key, rows[i], rows[j]) + also));
     }
   }
 }
 
 // Tokens at which nothing ever happens, and `=` of an assignment.
 void add_still(std::vector<Rule>& rules, const TraceReader& reader, int beta) {
-  rules.push_back(all_of(
-      Terms{{reader.constant, 1}, {reader.word.at(Word::kEquals), -1}} + each(reader.value, -1),
-      {{beta, -1}}));
-  rules.push_back(
-      all_of(Terms{{reader.word.at(Word::kEquals), 1}} + each(reader.back3, -1), {{beta, -1}}));
+  rules.push_back(all_of(Terms{{reader.constant, 1}, {reader.word.at(ReaderWord::kEquals), -1}} +
+                             each(reader.value, -1),
+                         {{beta, -1}}));
+  rules.push_back(all_of(Terms{{reader.word.at(ReaderWord::kEquals), 1}} + each(reader.back3, -1),
+                         {{beta, -1}}));
 }
 
 // What the form of a swap determines.
@@ -92,9 +93,10 @@ ExactModel exact_swaps(const ExactOptions& options) {
   const bool standard = options.representation == ExactRepresentation::kStandard;
   const Rows rows = standard ? simplex_rows(n) : paired_rows(n);
   const Rows writing = standard ? writing_rows(rows) : rows;
-  TraceReader reader({.variables = n,
-                      .looks_back_three = true,
-                      .previous_words = {Word::kEquals, Word::kPrintOne, Word::kNewline}});
+  TraceReader reader(
+      {.variables = n,
+       .looks_back_three = true,
+       .previous_words = {ReaderWord::kEquals, ReaderWord::kPrintOne, ReaderWord::kNewline}});
   const std::vector<int> key = reader.channels().many(static_cast<int>(rows[0].size()));
   const int beta = reader.channels().one();  // 1: beta 2, 0: beta 1, -1: beta 0
 
@@ -102,13 +104,15 @@ ExactModel exact_swaps(const ExactOptions& options) {
   add_pairs(rules, reader, key, rows, {{beta, 1}});
   for (std::size_t x = 0; x < static_cast<std::size_t>(n); ++x) {
     const Terms inputs =
-        each(reader.value) + Terms{{reader.after.at(Word::kEquals), 1}, {reader.back2[x], 1}};
+        each(reader.value) + Terms{{reader.after.at(ReaderWord::kEquals), 1}, {reader.back2[x], 1}};
     rules.push_back(
         {inputs, 2.5, 0.5, x < writing.size() ? vector_terms(key, writing[x]) : Terms{{beta, -1}}});
   }
   add_still(rules, reader, beta);
-  rules.push_back(
-      {each(reader.value) + Terms{{reader.after.at(Word::kEquals), -1}}, 0.5, 0.5, {{beta, -1}}});
+  rules.push_back({each(reader.value) + Terms{{reader.after.at(ReaderWord::kEquals), -1}},
+                   0.5,
+                   0.5,
+                   {{beta, -1}}});
   add_expected(rules, reader);
   reader.add_full_print(rules);
 
@@ -133,12 +137,12 @@ ExactModel exact_swaps(const ExactOptions& options) {
 ExactModel exact_marginal(const ExactOptions& options) {
   const int n = options.variables;
   const auto count = static_cast<std::size_t>(n);
-  TraceReader reader(
-      {.variables = n,
-       .knows_maybe = true,
-       .looks_back_three = true,
-       .constant_length = true,
-       .previous_words = {Word::kEquals, Word::kSpace, Word::kPrintOne, Word::kNewline}});
+  TraceReader reader({.variables = n,
+                      .knows_maybe = true,
+                      .looks_back_three = true,
+                      .constant_length = true,
+                      .previous_words = {ReaderWord::kEquals, ReaderWord::kSpace,
+                                         ReaderWord::kPrintOne, ReaderWord::kNewline}});
   const std::vector<int> key = reader.channels().many(n);
   const std::vector<int> closed = reader.channels().many(n);
   const int beta = reader.channels().one();
@@ -157,7 +161,8 @@ ExactModel exact_marginal(const ExactOptions& options) {
   move(Line::kCommand, 1);
   const double p = options.probability;
   if (p != 0.5) move(Line::kMaybe, std::log(p / (1 - p)) / (kSaturated * gain));
-  const Terms told = {{reader.after.at(Word::kEquals), 1}, {reader.after.at(Word::kSpace), 1}};
+  const Terms told = {{reader.after.at(ReaderWord::kEquals), 1},
+                      {reader.after.at(ReaderWord::kSpace), 1}};
   const Term all{reader.line.at(Line::kAll), 1};
   for (std::size_t x = 0; x < count; ++x) {
     const Terms row = {{key[x], 1}}, column = {{closed[x], 1}}, value = {{reader.value[x], 1}};
@@ -169,8 +174,8 @@ ExactModel exact_marginal(const ExactOptions& options) {
   }
   add_still(rules, reader, beta);
   rules.push_back({each(reader.value, 2) + each(reader.back2, -1) +
-                       Terms{{reader.after.at(Word::kEquals), -2},
-                             {reader.after.at(Word::kSpace), -1},
+                       Terms{{reader.after.at(ReaderWord::kEquals), -2},
+                             {reader.after.at(ReaderWord::kSpace), -1},
                              {all.channel, -2}},
                    0.5,
                    0.5,

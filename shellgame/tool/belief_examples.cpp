@@ -16,7 +16,7 @@ void print_examples(const std::string& format) {
   Json all = Json::array();
   std::string text;
   std::size_t wrong = 0;
-  for (const Example& example : paper_examples()) {
+  for (const WorkedExample& example : paper_examples()) {
     text += fmt::format("{}{}\n", text.empty() ? "" : "\n", example.title);
     Json lines = Json::array();
     for (const ExampleLine& line : example.lines) {

@@ -171,7 +171,7 @@ class Grid {
                                        point.beliefs);
   }
 
-  Cell cell_of(const Point& point, Progress& progress) const {
+  EvaluationCell cell_of(const Point& point, Progress& progress) const {
     EvaluationOptions how{
         .mode = options_.mode == "free" ? EvaluationMode::kFree : EvaluationMode::kTeacher,
         .rows = options_.rows,
@@ -181,7 +181,7 @@ class Grid {
                            ? static_cast<std::int64_t>(options_.most_memory_gib * (1 << 30))
                            : free_memory() / 5 * 4,
         .progress = [&](std::uint64_t tokens) { progress.advance(tokens); }};
-    Cell cell;
+    EvaluationCell cell;
     if (options_.sequences) {
       cell.length = length_words(point.sequence);
     } else {

@@ -193,14 +193,27 @@ std::string cell_name(const Json& cell) {
   return fmt::format("length {}", cell.value("length", 0));
 }
 
+// The command that makes these results again; where to is the reader's choice.
+std::string command_of(const SweepOptions& options) {
+  const auto quoted = [](const std::string& word) {
+    return word.find_first_of(" []*{}$'\"") == std::string::npos ? word : fmt::format("'{}'", word);
+  };
+  std::string text =
+      fmt::format("shellgame sweep {} --seeds {}", quoted(options.experiment), options.seeds);
+  for (const std::string& arm : options.arms) text += " --arms " + quoted(arm);
+  for (const std::string& setting : options.settings) text += " --set " + quoted(setting);
+  if (!options.from.empty()) text += " --from MODEL_DIR";
+  return text + " --run DIR";
+}
+
 // All results, by settings, then by cell: each seed's numbers with mean and deviation.
 Json gather(const SweepOptions& options, const std::vector<OneRun>& runs) {
   Json list = Json::array();
   for (std::size_t i = 0; i < runs.size();) {
-    Json entry = {{"settings", runs[i].settings}, {"seeds", Json::array()},
-                  {"seconds", Json::array()},     {"tokens", Json::array()},
-                  {"steps", Json::array()},       {"train_accuracy", Json::array()},
-                  {"failed", Json::array()},      {"cells", Json::array()}};
+    Json entry = {
+        {"settings", runs[i].settings},       {"seeds", Json::array()},  {"seconds", Json::array()},
+        {"processor_seconds", Json::array()}, {"tokens", Json::array()}, {"steps", Json::array()},
+        {"train_accuracy", Json::array()},    {"failed", Json::array()}, {"cells", Json::array()}};
     std::size_t j = i;
     for (; j < runs.size() && runs[j].settings == runs[i].settings; ++j) {
       const Json result = read_json(runs[j].directory + "/result.json");
@@ -212,6 +225,7 @@ Json gather(const SweepOptions& options, const std::vector<OneRun>& runs) {
       entry["seeds"].push_back(runs[j].seed);
       entry["directories"].push_back(runs[j].directory.substr(options.run.size() + 1));
       entry["seconds"].push_back(result.value("seconds", 0.0));
+      entry["processor_seconds"].push_back(result.value("processor_seconds", 0.0));
       entry["tokens"].push_back(result.value("tokens", 0));
       entry["steps"].push_back(result.value("steps", 0));
       entry["train_accuracy"].push_back(result.value("accuracy", 0.0));
@@ -239,7 +253,8 @@ Json gather(const SweepOptions& options, const std::vector<OneRun>& runs) {
     list.push_back(entry);
     i = j;
   }
-  return {{"experiment", options.experiment},
+  return {{"command", command_of(options)},
+          {"experiment", options.experiment},
           {"seeds", options.seeds},
           {"environment", read_json(runs.front().directory + "/environment.json")},
           {"runs", list}};

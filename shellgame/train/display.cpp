@@ -33,7 +33,7 @@ std::string clock_text(double seconds) {
   return fmt::format("{}:{:02}", whole / 60, whole % 60);
 }
 
-std::string step_line(const StepReport& r, std::size_t width, bool bar) {
+std::string step_line(const TrainingStep& r, std::size_t width, bool bar) {
   const double left = r.step_seconds * static_cast<double>(r.steps - r.step);
   std::string text =
       fmt::format("stage {}/{} {}  step {}/{}  loss {:.4f}  revealed {:.3f}  {} tokens/s",
@@ -65,7 +65,7 @@ void Display::clear() {
   drawn_ = false;
 }
 
-void Display::step(const StepReport& report) {
+void Display::step(const TrainingStep& report) {
   if (quiet_) return;
   const auto now = Clock::now();
   if (now - shown_ < (terminal_ ? Clock::duration(kRedraw) : Clock::duration(kLine))) return;

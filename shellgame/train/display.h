@@ -8,7 +8,7 @@
 
 namespace shellgame {
 
-struct StepReport {
+struct TrainingStep {
   std::size_t stage = 0, stages = 1;
   std::string stage_name;  // "(16,2)"
   std::int64_t stage_step = 0, stage_steps = 1;
@@ -24,7 +24,7 @@ class Display {
  public:
   explicit Display(bool quiet);
   ~Display();
-  void step(const StepReport& report);
+  void step(const TrainingStep& report);
   // A line of its own, which stays.
   void say(const std::string& sentence);
 
@@ -38,6 +38,6 @@ class Display {
 // "2:05", "1:02:05".
 std::string clock_text(double seconds);
 // The one line of a report, at most `width` wide; with a bar if there is room.
-std::string step_line(const StepReport& report, std::size_t width, bool bar);
+std::string step_line(const TrainingStep& report, std::size_t width, bool bar);
 
 }  // namespace shellgame

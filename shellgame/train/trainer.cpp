@@ -16,6 +16,7 @@
 #include "shellgame/ops/memory.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/system/processor_time.h"
 #include "shellgame/train/batches.h"
 #include "shellgame/train/display.h"
 #include "shellgame/train/environment.h"
@@ -76,7 +77,7 @@ class Run {
     optimiser_.emplace(model_, experiment_.optimiser);
     check_memory();
     start_or_resume();
-    peak_ = experiment_.device == "cpu" ? measure_gemm_peak(1).best() : 0;
+    peak_ = experiment_.device == "cpu" ? measure_gemm_peak(1, PeakClock::kProcessor).best() : 0;
     const bool complete = loop();
     TrainResult result{.complete = complete,
                        .steps = place_.step,
@@ -193,6 +194,7 @@ class Run {
               .step = checkpoint.step};
     tokens_ = place.at("tokens").get<std::int64_t>();
     seconds_ = place.at("seconds").get<double>();
+    processor_seconds_ = place.value("processor_seconds", 0.0);
     for (const Json& pair : place.at("window"))
       window_.emplace_back(pair[0].get<std::int64_t>(), pair[1].get<std::int64_t>());
     optimiser_->set_steps(place.at("optimiser_steps").get<std::int64_t>());
@@ -293,7 +295,8 @@ class Run {
   nlohmann::ordered_json one_step(Clock::time_point start) {
     const StageSettings& stage = stage_settings();
     const at::Device device = model_.parameters()[0].value.device();
-    const double rate = learning_rate_at(experiment_, place_);
+    const double rate = learning_rate_at(experiment_, place_),
+                 processor_start = process_processor_seconds();
     double loss_sum = 0, data_seconds = 0;
     std::int64_t right = 0, answers = 0, tokens = 0;
     for (std::int64_t part = 0; part < stage.accumulation; ++part) {
@@ -336,6 +339,7 @@ class Run {
     if (static_cast<std::int64_t>(window_.size()) > stage.window) window_.pop_front();
     const double took = seconds_since(start);
     seconds_ += took;
+    processor_seconds_ += process_processor_seconds() - processor_start;
     step_seconds_ = step_seconds_ == 0 ? took : 0.95 * step_seconds_ + 0.05 * took;
     const double per_second = static_cast<double>(tokens) / took;
     const double accuracy =
@@ -448,6 +452,7 @@ class Run {
                         {"stage_step", place_.stage_step},
                         {"tokens", tokens_},
                         {"seconds", seconds_},
+                        {"processor_seconds", processor_seconds_},
                         {"window", window},
                         {"optimiser_steps", optimiser_->steps()},
                         {"cursor", batches_.cursor()},
@@ -470,6 +475,7 @@ class Run {
       const nlohmann::ordered_json result = {{"steps", place_.step},
                                              {"tokens", tokens_},
                                              {"seconds", seconds_},
+                                             {"processor_seconds", processor_seconds_},
                                              {"accuracy", running_accuracy()},
                                              {"parameters", model_.parameter_count()},
                                              {"peak_memory_bytes", peak_memory()}};
@@ -493,7 +499,7 @@ class Run {
   std::vector<ModelState> states_;                            // of streams, one a part of a step
   std::deque<std::pair<std::int64_t, std::int64_t>> window_;  // right and all answers of steps
   std::int64_t tokens_ = 0;
-  double seconds_ = 0, step_seconds_ = 0, gradient_norm_ = 0, peak_ = 0;
+  double seconds_ = 0, processor_seconds_ = 0, step_seconds_ = 0, gradient_norm_ = 0, peak_ = 0;
   Clock::time_point saved_;
 };
 

@@ -7,7 +7,7 @@ namespace {
 
 TEST(Examples, OnlyTheNamedSlipDiffersFromThePaper) {
   std::size_t lines = 0, differing = 0;
-  for (const Example& example : paper_examples()) {
+  for (const WorkedExample& example : paper_examples()) {
     for (const ExampleLine& line : example.lines) {
       ++lines;
       if (line.agrees) continue;

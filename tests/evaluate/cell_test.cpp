@@ -26,7 +26,7 @@ Statistics statistics(std::uint64_t right) {
 }
 
 EvaluationReport report() {
-  Cell cell;
+  EvaluationCell cell;
   cell.commands = 8;
   cell.spacing = 8;
   cell.all = statistics(3);
@@ -45,7 +45,7 @@ EvaluationReport report() {
   return report;
 }
 
-TEST(Cell, JsonHasTheDocumentedKeys) {
+TEST(EvaluationCell, JsonHasTheDocumentedKeys) {
   const auto json = to_json(report());
   ASSERT_EQ(json.size(), 1u);
   const auto& cell = json[0];
@@ -66,7 +66,7 @@ TEST(Cell, JsonHasTheDocumentedKeys) {
   EXPECT_TRUE(cell["first_failure_median"].is_null());
 }
 
-TEST(Cell, WhatIsNotKnownIsNull) {
+TEST(EvaluationCell, WhatIsNotKnownIsNull) {
   EvaluationReport unknown = report();
   unknown.cells[0].has_beliefs = false;
   const auto cell = to_json(unknown)[0];
@@ -76,7 +76,7 @@ TEST(Cell, WhatIsNotKnownIsNull) {
   EXPECT_FALSE(cell["cross_entropy"].is_null());
 }
 
-TEST(Cell, CsvHasOneRowACellAndAsManyFieldsAsTitles) {
+TEST(EvaluationCell, CsvHasOneRowACellAndAsManyFieldsAsTitles) {
   for (const bool beliefs : {true, false}) {
     EvaluationReport two = report();
     two.cells[0].has_beliefs = beliefs;
@@ -91,7 +91,7 @@ TEST(Cell, CsvHasOneRowACellAndAsManyFieldsAsTitles) {
   }
 }
 
-TEST(Cell, TextHasATableAndTheCourseOfASingleCell) {
+TEST(EvaluationCell, TextHasATableAndTheCourseOfASingleCell) {
   const std::string one = to_text(report());
   EXPECT_THAT(one, HasSubstr("accuracy of each seed"));
   EXPECT_THAT(one, HasSubstr("0.5000 1.0000"));
@@ -103,7 +103,7 @@ TEST(Cell, TextHasATableAndTheCourseOfASingleCell) {
   EXPECT_THAT(to_text(two), Not(HasSubstr("|######")));
 }
 
-TEST(Cell, ALongTraceShowsItsBeginningAndItsFirstError) {
+TEST(EvaluationCell, ALongTraceShowsItsBeginningAndItsFirstError) {
   EvaluationReport long_one = report();
   auto& lines = long_one.cells[0].shown[0].lines;
   lines.assign(1000, {.variable = "a", .chosen = "1", .truth = "1", .right = true});

@@ -5,19 +5,19 @@
 namespace shellgame {
 namespace {
 
-const StepReport kReport{.stage = 1,
-                         .stages = 6,
-                         .stage_name = "(4;1)",
-                         .stage_step = 50,
-                         .stage_steps = 100,
-                         .step = 150,
-                         .steps = 300,
-                         .loss = 0.25,
-                         .accuracy = 0.5,
-                         .tokens_per_second = 54'321,
-                         .utilisation = 0.4,
-                         .seconds = 65,
-                         .step_seconds = 0.5};
+const TrainingStep kReport{.stage = 1,
+                           .stages = 6,
+                           .stage_name = "(4;1)",
+                           .stage_step = 50,
+                           .stage_steps = 100,
+                           .step = 150,
+                           .steps = 300,
+                           .loss = 0.25,
+                           .accuracy = 0.5,
+                           .tokens_per_second = 54'321,
+                           .utilisation = 0.4,
+                           .seconds = 65,
+                           .step_seconds = 0.5};
 
 TEST(Display, ALineHasAllNumbers) {
   EXPECT_EQ(
