@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "generated_quickstart.h"
-#include "shellgame/report/line_chart.h"
+#include "shellgame/report/sweep_charts.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/tasks/trace.h"
@@ -74,64 +74,8 @@ void show_traces(const std::string& folder, std::uint64_t count) {
 
 using Json = nlohmann::ordered_json;
 
-std::string arm_of(const Json& entry) {
-  const auto setting = entry["settings"][0].get<std::string>();
-  return setting.substr(setting.find('=') + 1);
-}
-
 double accuracy_at(const Json& entry, std::size_t cell) {
   return entry["cells"].at(cell)["accuracy"][0].get<double>();
-}
-
-void draw_lengths(const Json& all, const std::string& path) {
-  LineChart chart{.title = "S3, a reveal after every 4 commands: accuracy of revealed values",
-                  .x_label = "commands (trained on 2 to 32)",
-                  .y_label = "accuracy",
-                  .curves = {}};
-  chart.log_x = true;
-  chart.level_name = "chance";
-  chart.level = 1.0 / 3;
-  chart.note = "shellgame quickstart";
-  for (const Json& entry : all["runs"]) {
-    Curve curve{arm_of(entry), {}, {}};
-    for (const Json& cell : entry["cells"]) {
-      curve.x.push_back(cell["commands"].get<double>());
-      curve.y.push_back(cell["accuracy"][0].get<double>());
-    }
-    chart.curves.push_back(std::move(curve));
-  }
-  write_file(path, chart.svg());
-}
-
-// The accuracy of the last twenty steps, against the tokens read.
-void draw_training(const Json& all, const std::string& path, const std::string& runs) {
-  LineChart chart{.title = "S3: accuracy of revealed values during training",
-                  .x_label = "tokens",
-                  .y_label = "accuracy (20 steps)",
-                  .curves = {}};
-  chart.level_name = "chance";
-  chart.level = 1.0 / 3;
-  chart.note = "shellgame quickstart";
-  for (const Json& entry : all["runs"]) {
-    Curve curve{arm_of(entry), {}, {}};
-    const std::string lines = read_file(
-        fmt::format("{}/{}/metrics.jsonl", runs, entry["directories"][0].get<std::string>()));
-    double sum = 0;
-    int steps = 0;
-    for (std::size_t from = 0; from < lines.size();) {
-      const std::size_t end = lines.find('\n', from);
-      const Json line = Json::parse(lines.substr(from, end - from));
-      from = end + 1;
-      if (!line.contains("loss")) continue;
-      sum += line["accuracy"].get<double>();
-      if (++steps % 20 != 0) continue;
-      curve.x.push_back(line["tokens"].get<double>());
-      curve.y.push_back(sum / 20);
-      sum = 0;
-    }
-    if (!curve.x.empty()) chart.curves.push_back(std::move(curve));
-  }
-  write_file(path, chart.svg());
 }
 
 void compare_architectures(const std::string& folder) {
@@ -147,10 +91,16 @@ void compare_architectures(const std::string& folder) {
                              1);
   for (const Json& entry : all["runs"]) {
     for (const Json& failed : entry["failed"])
-      fail("the run of {} failed: {}", arm_of(entry), failed["why"].get<std::string>());
+      fail("the run of {} failed: {}", settings_name(entry), failed["why"].get<std::string>());
   }
-  draw_lengths(all, folder + "/lengths.svg");
-  draw_training(all, folder + "/training.svg", runs);
+  const ChartTexts texts{.title = "S3, a reveal after every 4 commands: ",
+                         .note = "shellgame quickstart",
+                         .chance = 1.0 / 3};
+  LineChart lengths = cells_chart(all, "commands", "", 0, texts);
+  lengths.title = "S3, a reveal after every 4 commands";
+  lengths.x_label = "commands (trained on 2 to 32)";
+  write_file(folder + "/lengths.svg", lengths.svg());
+  write_file(folder + "/training.svg", training_chart(all, runs, texts).svg());
   fmt::print(
       "Accuracy of revealed values, S3 permutations, a reveal after every 4 commands (chance "
       "0.333):\n\n{:<18}",
@@ -158,7 +108,7 @@ void compare_architectures(const std::string& folder) {
   for (const Json& cell : all["runs"][0]["cells"]) fmt::print("{:>8}", cell["commands"].get<int>());
   fmt::print("{:>12}{:>10}{:>9}\n", "parameters", "tokens", "seconds");
   for (const Json& entry : all["runs"]) {
-    fmt::print("{:<18}", arm_of(entry));
+    fmt::print("{:<18}", settings_name(entry));
     for (std::size_t i = 0; i < entry["cells"].size(); ++i)
       fmt::print("{:>8.3f}", accuracy_at(entry, i));
     fmt::print("{:>12}{:>9.1f}M{:>9.0f}\n", entry["parameters"].get<int>(),
@@ -170,8 +120,8 @@ void compare_architectures(const std::string& folder) {
       "\nThe paper: linear RNNs capable of state tracking excel here, while Transformers still "
       "fail. Here, at the trained length: {} {:.3f}, "
       "{} {:.3f}, {} {:.3f}; at {} times that length: {:.3f}, {:.3f}, {:.3f}.\n",
-      arm_of(linear), accuracy_at(linear, trained), arm_of(plain), accuracy_at(plain, trained),
-      arm_of(attention), accuracy_at(attention, trained),
+      settings_name(linear), accuracy_at(linear, trained), settings_name(plain),
+      accuracy_at(plain, trained), settings_name(attention), accuracy_at(attention, trained),
       linear["cells"][last]["commands"].get<int>() /
           linear["cells"][trained]["commands"].get<int>(),
       accuracy_at(linear, last), accuracy_at(plain, last), accuracy_at(attention, last));

@@ -13,10 +13,12 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "shellgame/report/sweep_charts.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/process.h"
 #include "shellgame/system/threads.h"
+#include "shellgame/tasks/task.h"
 #include "shellgame/tool/command.h"
 #include "shellgame/tool/sweep.h"
 #include "shellgame/train/display.h"
@@ -334,6 +336,20 @@ void print_sweep(const Json& all) {
   }
 }
 
+namespace {
+
+std::vector<std::string> draw(const Json& all, const SweepOptions& options) {
+  const Experiment experiment = read_experiment(options.experiment, {});
+  return draw_sweep(
+      all, options.run,
+      {.title = experiment.name + ", ",
+       .note = all["command"].get<std::string>(),
+       .chance =
+           experiment.sequence ? 0 : 1 / static_cast<double>(group_degree(experiment.task.group))});
+}
+
+}  // namespace
+
 void add_sweep(CLI::App& app) {
   auto options = std::make_shared<SweepOptions>();
   CLI::App* command = add_command(
@@ -347,6 +363,7 @@ void add_sweep(CLI::App& app) {
       fmt::print("{}\n", all.dump(1));
     } else {
       print_sweep(all);
+      fmt::print("Curves: {}/{{{}}}\n", options->run, fmt::join(draw(all, *options), ","));
     }
     for (const Json& entry : all["runs"]) {
       if (!entry["failed"].empty()) fail("some runs failed: the same command tries them again");

@@ -352,11 +352,20 @@ void choose_arm(Json& json, const std::string& file, const std::vector<std::stri
   if (found == names.end())
     wrong_use("the arm must be one of {}, not '{}'", fmt::join(names, ", "), chosen);
   Json arm = json["arms"][static_cast<std::size_t>(found - names.begin())];
+  const Json set = arm.value("set", Json::array());
   json.erase("arms");
   arm.erase("name");
+  arm.erase("set");
   arm["arm"] = chosen;
   if (arm.contains("model") && arm["model"].contains("model_type")) json.erase("model");
   json.merge_patch(arm);
+  for (const Json& change : set) {
+    if (!change.is_string())
+      throw InputError(file, fmt::format("key 'set' of the arm '{}' must be a list of texts, each "
+                                         "key=value",
+                                         chosen));
+    set_by_path(json, change.get<std::string>());
+  }
 }
 
 }  // namespace

@@ -101,6 +101,7 @@ model = { allow_neg_eigval = true }
 name = "other"
 model = { model_type = "transformer", num_heads = 2 }
 optimiser = { learning-rate = 0.5 }
+set = ["stages.0.batch=3"]
 )";
   EXPECT_EQ(parse_experiment(text, "x.toml").arm, "plain");
   const Experiment negative = parse_experiment(text, "x.toml", {"arm=negative"});
@@ -110,6 +111,11 @@ optimiser = { learning-rate = 0.5 }
   EXPECT_FALSE(other.model.contains("hidden_size"));
   EXPECT_EQ(other.optimiser.learning_rate, 0.5);
   EXPECT_EQ(other.seed, 2u);
+  EXPECT_EQ(other.stages[0].batch, 3);
+  EXPECT_NE(negative.stages[0].batch, 3);
+  EXPECT_EQ(parse_experiment(text, "x.toml", {"arm=other", "stages.0.batch=5"}).stages[0].batch, 5);
+  EXPECT_THAT(refusal(std::string(kSmall) + "[[arms]]\nname = \"a\"\nset = [1]\n", {}),
+              testing::HasSubstr("list of texts"));
   EXPECT_EQ(parse_experiment(other.toml(), "y").resolved, other.resolved);
   EXPECT_THAT(refusal(text, {"arm=none"}), testing::HasSubstr("one of plain, negative, other"));
 }
