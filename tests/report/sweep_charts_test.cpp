@@ -14,14 +14,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json results() {
-  return Json::parse(R"({"runs": [
+  return Json::parse(R"json({"runs": [
     {"settings": ["arm=A", "seed-like=1"], "directories": ["a0", "a1"], "cells": [
       {"name": "(8,2)", "commands": 8, "spacing": 2, "accuracy": [0.5, 0.75], "by_position": [[1, 0], [0.5, 0.5]]},
       {"name": "(16,2)", "commands": 16, "spacing": 2, "accuracy": [0.25, 0.75]},
       {"name": "(16,4)", "commands": 16, "spacing": 4, "accuracy": [0, 0]}]
 },
     {"settings": [], "directories": [], "cells": []}]
-})");
+})json");
 }
 
 TEST(SweepCharts, ACurveIsTheMeanWithABandFromWorstToBest) {
