@@ -8,12 +8,11 @@
 
 #include <cstdint>
 
+#include "shellgame/kernels/cell_runner.h"
+
 namespace shellgame {
 
-struct SlstmShape {
-  std::int64_t batch = 0, time = 0, heads = 0, head_width = 0;
-  std::int64_t x_stride = 0;  // between tokens of x and dx; 0 means 4 H E
-};
+using SlstmShape = CellShape;
 
 // x [B, T, 4, H, E]; recurrent [H, 4 E, E] (rows: gate, out); bias [4, H, E].
 // state [4, B, H, E]: h, c, n, m, at the start; null: zeros. final_state likewise, may be null.

@@ -3,6 +3,7 @@
 #include <ATen/Functions.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "shellgame/kernels/gated_cells.h"
 #include "shellgame/kernels/slstm.h"
 #include "shellgame/ops/engine.h"
 #include "shellgame/ops/rows.h"
@@ -76,10 +77,79 @@ CellRun slstm_by_kernel(const at::Tensor& gates, const at::Tensor& recurrent,
           {both[1].select(0, 0), both[1].select(0, 1), both[1].select(0, 2), both[1].select(0, 3)}};
 }
 
+// LSTM (gates [B, T, 4 D]; no bias) and GRU (gates [B, T, 3 D]).
+struct GatedCellOp : Function<GatedCellOp> {
+  static CellShape shape_of(const at::Tensor& gates, const at::Tensor& recurrent) {
+    return {
+        .batch = gates.size(0), .time = gates.size(1), .heads = 1, .head_width = recurrent.size(1)};
+  }
+
+  // state [2 (LSTM) or 1 (GRU), B, D] or missing.
+  static variable_list forward(AutogradContext* context, const at::Tensor& gates_in,
+                               const at::Tensor& recurrent, const MaybeTensor& bias,
+                               const MaybeTensor& state_in, bool keep) {
+    const bool is_gru = bias.has_value();
+    const PartTimer timer(is_gru ? "GRU, forward" : "LSTM, forward");
+    const at::Tensor gates = gates_in.contiguous();
+    const at::Tensor state = state_in.has_value() ? state_in->contiguous() : at::Tensor();
+    const CellShape shape = shape_of(gates, recurrent);
+    at::Tensor y = at::empty({shape.batch, shape.time, shape.head_width}, gates.options());
+    at::Tensor last = at::empty({is_gru ? 1 : 2, shape.batch, shape.head_width}, gates.options());
+    at::Tensor saved;
+    if (keep) {
+      saved = at::empty({is_gru ? gru_saved_size(shape) : lstm_saved_size(shape)}, gates.options());
+    }
+    if (is_gru) {
+      gru(shape, numbers(gates), numbers(recurrent), numbers(*bias), numbers(state),
+          mutable_numbers(y), mutable_numbers(last), mutable_numbers(saved));
+    } else {
+      lstm(shape, numbers(gates), numbers(recurrent), numbers(state), mutable_numbers(y),
+           mutable_numbers(last), mutable_numbers(saved));
+    }
+    context->save_for_backward({recurrent, state, y, saved});
+    context->saved_data["gates"] = gates.sizes().vec();
+    context->saved_data["gru"] = is_gru;
+    return {y, last};
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const bool is_gru = context->saved_data["gru"].toBool();
+    const PartTimer timer(is_gru ? "GRU, backward" : "LSTM, backward");
+    const variable_list saved = context->get_saved_variables();
+    const at::Tensor &recurrent = saved[0], &state = saved[1], &y = saved[2];
+    const at::Tensor d_y = gradients[0].contiguous(), d_last = gradients[1].contiguous();
+    at::Tensor dx = at::empty(context->saved_data["gates"].toIntVector(), y.options());
+    at::Tensor d_recurrent = at::empty_like(recurrent);
+    at::Tensor d_state = state.defined() ? at::empty_like(state) : at::Tensor();
+    at::Tensor d_bias = is_gru ? at::empty({recurrent.size(0)}, y.options()) : at::Tensor();
+    const CellShape shape = shape_of(dx, recurrent);
+    if (is_gru) {
+      gru_backward(shape, numbers(recurrent), numbers(state), numbers(y), numbers(saved[3]),
+                   numbers(d_y), numbers(d_last), mutable_numbers(dx), mutable_numbers(d_recurrent),
+                   mutable_numbers(d_bias), mutable_numbers(d_state));
+    } else {
+      lstm_backward(shape, numbers(recurrent), numbers(state), numbers(y), numbers(saved[3]),
+                    numbers(d_y), numbers(d_last), mutable_numbers(dx),
+                    mutable_numbers(d_recurrent), mutable_numbers(d_state));
+    }
+    return {dx, d_recurrent, d_bias, d_state, at::Tensor()};
+  }
+};
+
+CellRun gated_cell_by_kernel(const at::Tensor& gates, const at::Tensor& recurrent,
+                             const at::Tensor& bias, const std::vector<at::Tensor>& states) {
+  const at::Tensor state = states.empty() ? at::Tensor() : at::stack(states);
+  const variable_list both = GatedCellOp::apply(gates, recurrent.contiguous(), maybe(bias),
+                                                maybe(state), at::GradMode::is_enabled());
+  return {both[0], both[1].unbind(0)};
+}
+
 }  // namespace
 
 CellRun lstm(const at::Tensor& gates, const at::Tensor& recurrent, std::vector<at::Tensor> states,
              const CellTap& tap) {
+  if (!tap && kernels_fit({gates, recurrent}))
+    return gated_cell_by_kernel(gates, recurrent, {}, states);
   const std::int64_t width = recurrent.size(1);
   if (states.empty()) states = {zeros_like_step(gates, width), zeros_like_step(gates, width)};
   at::Tensor h = states[0], c = states[1];
@@ -97,6 +167,8 @@ CellRun lstm(const at::Tensor& gates, const at::Tensor& recurrent, std::vector<a
 
 CellRun gru(const at::Tensor& gates, const at::Tensor& recurrent, const at::Tensor& recurrent_bias,
             std::vector<at::Tensor> states, const CellTap& tap) {
+  if (!tap && kernels_fit({gates, recurrent, recurrent_bias}))
+    return gated_cell_by_kernel(gates, recurrent, recurrent_bias.contiguous(), states);
   const std::int64_t width = recurrent.size(1);
   at::Tensor h = states.empty() ? zeros_like_step(gates, width) : states[0];
   std::vector<at::Tensor> outputs;

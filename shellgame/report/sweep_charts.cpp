@@ -136,7 +136,7 @@ LineChart cells_chart(const Json& all, const std::string& along, const std::stri
   const std::string about = fixed.empty() ? "" : fmt::format("{} {}", fixed, value);
   LineChart chart = chart_of(texts, about, along, "accuracy of revealed values");
   const std::set<double> places = values_of(all, along);
-  chart.log_x = !places.empty() && *places.rbegin() > 8 * *places.begin();
+  chart.log_x = !places.empty() && *places.rbegin() >= 8 * *places.begin();
   for (const Json& entry : all["runs"]) {
     std::map<double, std::vector<double>> points;
     for (const Json& cell : entry["cells"]) {
