@@ -5,6 +5,7 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include "shellgame/ops/attention.h"
+#include "shellgame/ops/cells.h"
 #include "shellgame/ops/delta_rule.h"
 #include "shellgame/ops/engine.h"
 #include "shellgame/ops/linear.h"
@@ -135,6 +136,39 @@ std::vector<Timed> around_the_recurrence(const HeadShape& s) {
            .forward = [](const std::vector<at::Tensor>& x) { return rotate(x[0], 10000, 0); }}};
 }
 
+// The whole layer, since Torch's own LSTM and GRU, the twins here, take the input's weights too.
+Timed gated_cell(bool is_gru, std::int64_t batch, std::int64_t time, std::int64_t width) {
+  const std::int64_t gates = is_gru ? 3 : 4;
+  const auto forward = [is_gru](const std::vector<at::Tensor>& x) {
+    if (engine() == Engine::kKernels) {
+      const at::Tensor raw = at::linear(x[0], x[1], is_gru ? x[3] : x[3] + x[4]);
+      return (is_gru ? gru(raw, x[2], x[4], {}) : lstm(raw, x[2], {})).output;
+    }
+    const std::vector<at::Tensor> weights = {x[1], x[2], x[3], x[4]};
+    const at::Tensor zero = at::zeros({1, x[0].size(0), x[2].size(1)});
+    if (is_gru) return std::get<0>(at::gru(x[0], zero, weights, true, 1, 0, true, false, true));
+    return std::get<0>(at::lstm(x[0], {zero, zero}, weights, true, 1, 0, true, false, true));
+  };
+  return {.name = is_gru ? "gru" : "lstm",
+          .shape = fmt::format("B {} T {} D {}", batch, time, width),
+          .flop = 12.0 * static_cast<double>(batch * time * gates * width * width),
+          .inputs = {normal({batch, time, width}), normal({gates * width, width}, 0.1),
+                     normal({gates * width, width}, 0.1), normal({gates * width}, 0.1),
+                     normal({gates * width}, 0.1)},
+          .forward = forward};
+}
+
+Timed scalar_memory(std::int64_t batch, std::int64_t time, std::int64_t heads, std::int64_t width) {
+  return {.name = "slstm",
+          .shape = fmt::format("B {} T {} H {} X {}", batch, time, heads, width),
+          .flop = 24.0 * static_cast<double>(batch * time * heads * width * width),
+          .inputs = {normal({batch, time, 4, heads, width}), normal({heads, 4 * width, width}, 0.1),
+                     normal({4, heads, width}, 0.1)},
+          .forward = [](const std::vector<at::Tensor>& x) {
+            return slstm(x[0], x[1], x[2], {}).output;
+          }};
+}
+
 Timed head(std::int64_t rows, std::int64_t width, std::int64_t vocabulary) {
   const at::Tensor targets = at::randint(vocabulary, {rows}, at::kLong);
   return {.name = "head_loss",
@@ -169,6 +203,12 @@ BenchJson bench_kernels(const std::vector<std::string>& operations, int rounds) 
   all.push_back(output_projection(5860, 1024, 512));
   for (const HeadShape& shape : {HeadShape{32, 1465, 2, 32}, {64, 200, 4, 32}, {4, 1465, 8, 128}}) {
     for (Timed& timed : around_the_recurrence(shape)) all.push_back(std::move(timed));
+  }
+  for (const auto& [batch, time, width] :
+       {std::array<std::int64_t, 3>{8, 1465, 64}, {64, 200, 128}}) {
+    all.push_back(gated_cell(false, batch, time, width));
+    all.push_back(gated_cell(true, batch, time, width));
+    all.push_back(scalar_memory(batch, time, 2, width / 2));
   }
   all.push_back(head(46880, 64, 90));
   all.push_back(head(512, 512, 151936));
