@@ -1,0 +1,126 @@
+#include "shellgame/probe/keys.h"
+
+#include <ATen/Functions.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "shellgame/system/error.h"
+#include "tests/probe/probe_models.h"
+
+namespace shellgame {
+namespace {
+
+TEST(Keys, PrincipalPartsOfAnEllipseAreItsAxes) {
+  // Points at +-3, +-1 along two orthogonal directions: variances 9 and 1, of four points.
+  const double s = std::numbers::sqrt2 / 2;
+  const at::Tensor points =
+      at::tensor({3 * s, 3 * s, -3 * s, -3 * s, s, -s, -s, s}, at::kDouble).view({4, 2}) + 5;
+  const PrincipalParts parts = principal_parts(points);
+  ASSERT_EQ(parts.explained.size(), 2u);
+  EXPECT_NEAR(parts.explained[0], 0.9, 1e-12);
+  EXPECT_NEAR(parts.explained[1], 1, 1e-12);
+  EXPECT_NEAR(parts.effective_rank, std::exp(-0.9 * std::log(0.9) - 0.1 * std::log(0.1)), 1e-12);
+  EXPECT_EQ(parts.components(0.9), 1u);
+  EXPECT_EQ(parts.components(0.95), 2u);
+}
+
+TEST(Keys, EquallySpreadKeysHaveFullEffectiveRank) {
+  const at::Tensor unit = at::eye(6, at::kDouble);
+  EXPECT_NEAR(principal_parts(at::cat({unit, -unit})).effective_rank, 6, 1e-9);
+}
+
+TEST(Keys, TwoReflectionsComposeToTheRotationByTwiceTheirAngle) {
+  const double angle = 0.3;
+  const at::Tensor keys =
+      at::tensor({1.0, 0.0, std::cos(angle), std::sin(angle)}, at::kDouble).view({2, 2});
+  const at::Tensor product = composed_transition(keys, at::full({2}, 2.0, at::kDouble));
+  EXPECT_NEAR(product[0][0].item<double>(), std::cos(2 * angle), 1e-12);
+  EXPECT_NEAR(product[1][0].item<double>(), std::sin(2 * angle), 1e-12);
+  EXPECT_NEAR(product[0][1].item<double>(), -std::sin(2 * angle), 1e-12);
+}
+
+TEST(Keys, DecaysActBeforeTheStepOnTheirChannels) {
+  const at::Tensor keys = at::tensor({1.0, 0.0}, at::kDouble).view({1, 2});
+  const at::Tensor decays = at::tensor({std::log(0.5), std::log(0.25)}, at::kDouble).view({1, 2});
+  const at::Tensor product = composed_transition(keys, at::full({1}, 2.0, at::kDouble), decays);
+  EXPECT_NEAR(product[0][0].item<double>(), -0.5, 1e-12);
+  EXPECT_NEAR(product[1][1].item<double>(), 0.25, 1e-12);
+}
+
+TEST(Keys, TheBestAssignmentIsThatOfAllOrders) {
+  for (int round = 0; round < 50; ++round) {
+    const at::Tensor scores = at::randn({5, 5}, at::kDouble);
+    const std::vector<double> list(scores.data_ptr<double>(), scores.data_ptr<double>() + 25);
+    const auto sum_of = [&](const std::vector<std::uint16_t>& sources) {
+      double sum = 0;
+      for (std::size_t v = 0; v < 5; ++v) sum += list[v * 5 + sources[v]];
+      return sum;
+    };
+    std::vector<std::uint16_t> order(5);
+    std::iota(order.begin(), order.end(), std::uint16_t{0});
+    double best = -1e9;
+    do best = std::max(best, sum_of(order));
+    while (std::ranges::next_permutation(order).found);
+    EXPECT_NEAR(sum_of(best_assignment(list, 5)), best, 1e-12);
+  }
+}
+
+// Permutations of 4 in a hidden basis of 7 dimensions, the other 3 being shrunk.
+struct Hidden {
+  at::Tensor basis = std::get<0>(at::linalg_qr(at::randn({7, 7}, at::kDouble)));
+  at::Tensor transition(const std::vector<std::uint16_t>& sources) const {
+    at::Tensor matrix = at::zeros({7, 7}, at::kDouble);
+    for (std::int64_t v = 0; v < 4; ++v) {
+      matrix[v][sources[static_cast<std::size_t>(v)]].fill_(1);
+    }
+    for (std::int64_t d = 4; d < 7; ++d) matrix[d][d].fill_(0.7);
+    return at::matmul(basis, at::matmul(matrix, basis.t()));
+  }
+};
+
+TEST(Keys, AHiddenBasisOfPermutationsIsFound) {
+  const Hidden hidden;
+  const std::vector<std::vector<std::uint16_t>> sources = {
+      {1, 0, 2, 3}, {1, 2, 3, 0}, {0, 2, 1, 3}, {3, 1, 2, 0}};
+  std::vector<at::Tensor> transitions;
+  for (const auto& one : sources) transitions.push_back(hidden.transition(one));
+  const at::Tensor basis = permutation_basis(transitions, sources);
+  const std::vector<std::uint16_t> other = {2, 0, 3, 1};
+  const PermutationFit fit = nearest_permutation(hidden.transition(other), basis);
+  EXPECT_EQ(fit.nearest, other);
+  EXPECT_LT(fit.distance, 1e-6);
+  // The identity is no transition of another permutation.
+  EXPECT_GT(nearest_permutation(at::zeros({7, 7}, at::kDouble), basis).distance, 0.9);
+}
+
+TEST(Keys, TheHeadsThatHoldTheSlotsOfExactModelsPermute) {
+  for (const bool silu : {false, true}) {
+    const Model model = exact_as_model({.variables = 4, .silu = silu});
+    const auto report =
+        probe_keys(model, probe_traces("group = 'S4'\ncommands = 32\nspacing = 4\n", 2).all());
+    for (const auto& row : report.at("heads")) {
+      const bool tracker = row.at("layer") == 1 && row.at("head") == 0;
+      if (tracker) {
+        EXPECT_LT(row.at("distance").get<double>(), 1e-4);
+        EXPECT_EQ(row.at("permutation"), 1.0);
+        EXPECT_GT(row.at("reflecting").get<double>(), 0.2);
+      } else {
+        EXPECT_GT(row.at("distance").get<double>(), 0.5) << row.dump();
+      }
+    }
+  }
+}
+
+TEST(Keys, AMixerWithoutKeysIsRefusedInASentence) {
+  EXPECT_THROW(probe_keys(untrained_model("lstm"),
+                          probe_traces("group = 'S3'\ncommands = 4\nspacing = 1\n", 1).all()),
+               UsageError);
+}
+
+}  // namespace
+}  // namespace shellgame
