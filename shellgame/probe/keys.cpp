@@ -93,16 +93,19 @@ void add_permutations(const HeadSteps& head, Json& row) {
     (even ? fitted_sources : measured_sources).push_back(head.sources[c]);
   }
   row["distance"] = nullptr;
+  row["from_own"] = nullptr;
   row["permutation"] = nullptr;
   if (measured.empty() || measured_sources.front().size() < 2) return;
   const at::Tensor basis = permutation_basis(fitted, fitted_sources);
-  double distance = 0, right = 0;
+  double distance = 0, from_own = 0, right = 0;
   for (std::size_t c = 0; c < measured.size(); ++c) {
     const PermutationFit fit = nearest_permutation(measured[c], basis);
     distance += fit.distance;
+    from_own += permutation_distance(measured[c], basis, measured_sources[c]);
     right += fit.nearest == measured_sources[c] ? 1 : 0;
   }
   row["distance"] = distance / static_cast<double>(measured.size());
+  row["from_own"] = from_own / static_cast<double>(measured.size());
   row["permutation"] = right / static_cast<double>(measured.size());
 }
 
@@ -210,15 +213,19 @@ at::Tensor permutation_basis(const std::vector<at::Tensor>& transitions,
   return at::matmul(vectors.select(1, 0).reshape({width, n - 1}), zero_sum.t());
 }
 
+double permutation_distance(const at::Tensor& transition, const at::Tensor& basis,
+                            const std::vector<std::uint16_t>& sources) {
+  const at::Tensor gap = at::matmul(transition, basis) - at::matmul(basis, matrix_of(sources));
+  return (gap.norm() / basis.norm()).item<double>();
+}
+
 PermutationFit nearest_permutation(const at::Tensor& transition, const at::Tensor& basis) {
   const auto n = static_cast<std::size_t>(basis.size(1));
-  const at::Tensor moved = at::matmul(transition, basis);
   // |A R - R P|^2 is least where the sum over v of <(A R)_u, R_v> P[v, u] is largest.
-  const at::Tensor scores = at::matmul(basis.t(), moved).contiguous();
+  const at::Tensor scores = at::matmul(basis.t(), at::matmul(transition, basis)).contiguous();
   PermutationFit fit;
   fit.nearest = best_assignment({scores.data_ptr<double>(), scores.data_ptr<double>() + n * n}, n);
-  fit.distance =
-      ((moved - at::matmul(basis, matrix_of(fit.nearest))).norm() / basis.norm()).item<double>();
+  fit.distance = permutation_distance(transition, basis, fit.nearest);
   return fit;
 }
 

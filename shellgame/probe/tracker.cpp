@@ -45,7 +45,7 @@ Json json_of(const Candidate& one, const Json& betas, const Json& keys) {
   const Json* beta = row_of(betas, one.place);
   row["above_1.9"] = beta ? beta->at("above_1.9") : Json();
   const Json* key = row_of(keys, one.place);
-  for (const char* name : {"effective_rank", "distance", "permutation"}) {
+  for (const char* name : {"effective_rank", "from_own", "permutation"}) {
     row[name] = key ? key->at(name) : Json();
   }
   return row;

@@ -27,7 +27,7 @@ struct TrackerOptions {
 
 // {"tracker": {layer, head, ...evidence} or null, "reason", "accuracy", "chance",
 // "bayes_accuracy", "heads": [{layer, head, follows, stays, readout, exact, belief, above_1.9,
-// effective_rank, distance, permutation, ablated, halved}]}, best first. Throws UsageError for
+// effective_rank, from_own, permutation, ablated, halved}]}, best first. Throws UsageError for
 // models whose layers remember nothing of one size.
 nlohmann::ordered_json find_tracker(const Model& model, const ProbeTraces& traces,
                                     const TrackerOptions& options = {});

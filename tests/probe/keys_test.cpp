@@ -94,7 +94,8 @@ TEST(Keys, AHiddenBasisOfPermutationsIsFound) {
   const PermutationFit fit = nearest_permutation(hidden.transition(other), basis);
   EXPECT_EQ(fit.nearest, other);
   EXPECT_LT(fit.distance, 1e-6);
-  // The identity is no transition of another permutation.
+  EXPECT_GT(permutation_distance(hidden.transition(other), basis, sources[0]), 0.9);
+  // What forgets all is as far from any as the basis is long.
   EXPECT_GT(nearest_permutation(at::zeros({7, 7}, at::kDouble), basis).distance, 0.9);
 }
 
@@ -107,10 +108,11 @@ TEST(Keys, TheHeadsThatHoldTheSlotsOfExactModelsPermute) {
       const bool tracker = row.at("layer") == 1 && row.at("head") == 0;
       if (tracker) {
         EXPECT_LT(row.at("distance").get<double>(), 1e-4);
+        EXPECT_LT(row.at("from_own").get<double>(), 1e-4);
         EXPECT_EQ(row.at("permutation"), 1.0);
         EXPECT_GT(row.at("reflecting").get<double>(), 0.2);
       } else {
-        EXPECT_GT(row.at("distance").get<double>(), 0.5) << row.dump();
+        EXPECT_GT(row.at("from_own").get<double>(), 0.5) << row.dump();
       }
     }
   }
