@@ -82,6 +82,14 @@ at::Tensor decay_of(const std::map<std::string, at::Tensor>& taps, int head, std
   return {};
 }
 
+std::vector<std::uint16_t> inverse(const std::vector<std::uint16_t>& sources) {
+  std::vector<std::uint16_t> back(sources.size());
+  for (std::size_t v = 0; v < sources.size(); ++v) {
+    back[sources[v]] = static_cast<std::uint16_t>(v);
+  }
+  return back;
+}
+
 // Distance to permutations: the basis from every second command, the measure from the others.
 void add_permutations(const HeadSteps& head, Json& row) {
   std::vector<at::Tensor> fitted, measured;
@@ -94,18 +102,23 @@ void add_permutations(const HeadSteps& head, Json& row) {
   }
   row["distance"] = nullptr;
   row["from_own"] = nullptr;
+  row["read_from_own"] = nullptr;
   row["permutation"] = nullptr;
   if (measured.empty() || measured_sources.front().size() < 2) return;
   const at::Tensor basis = permutation_basis(fitted, fitted_sources);
-  double distance = 0, from_own = 0, right = 0;
+  const at::Tensor reading = reading_basis(fitted, fitted_sources);
+  double distance = 0, from_own = 0, read_from_own = 0, right = 0;
   for (std::size_t c = 0; c < measured.size(); ++c) {
     const PermutationFit fit = nearest_permutation(measured[c], basis);
     distance += fit.distance;
     from_own += permutation_distance(measured[c], basis, measured_sources[c]);
+    read_from_own +=
+        permutation_distance(measured[c].t().contiguous(), reading, inverse(measured_sources[c]));
     right += fit.nearest == measured_sources[c] ? 1 : 0;
   }
   row["distance"] = distance / static_cast<double>(measured.size());
   row["from_own"] = from_own / static_cast<double>(measured.size());
+  row["read_from_own"] = read_from_own / static_cast<double>(measured.size());
   row["permutation"] = right / static_cast<double>(measured.size());
 }
 
@@ -211,6 +224,15 @@ at::Tensor permutation_basis(const std::vector<at::Tensor>& transitions,
           static_cast<double>(transitions.size()) * at::eye(width * (n - 1), at::kDouble);
   const at::Tensor vectors = std::get<1>(at::linalg_eigh(form, "L"));
   return at::matmul(vectors.select(1, 0).reshape({width, n - 1}), zero_sum.t());
+}
+
+at::Tensor reading_basis(const std::vector<at::Tensor>& transitions,
+                         const std::vector<std::vector<std::uint16_t>>& sources) {
+  std::vector<at::Tensor> turned;
+  std::vector<std::vector<std::uint16_t>> back;
+  for (const at::Tensor& a : transitions) turned.push_back(a.t().contiguous());
+  for (const auto& one : sources) back.push_back(inverse(one));
+  return permutation_basis(turned, back);
 }
 
 double permutation_distance(const at::Tensor& transition, const at::Tensor& basis,

@@ -31,6 +31,10 @@ at::Tensor composed_transition(const at::Tensor& keys, const at::Tensor& betas,
 // part R 1 is left out: any direction that no key touches would satisfy it.
 at::Tensor permutation_basis(const std::vector<at::Tensor>& transitions,
                              const std::vector<std::vector<std::uint16_t>>& sources);
+// The other way round: Q [K, n] for which the sum of |Q^T A_c - P_c Q^T|^2 is least. What can be
+// read after a command is then what could be read before, permuted, whatever else the state holds.
+at::Tensor reading_basis(const std::vector<at::Tensor>& transitions,
+                         const std::vector<std::vector<std::uint16_t>>& sources);
 // |A R - R P| / |R|.
 double permutation_distance(const at::Tensor& transition, const at::Tensor& basis,
                             const std::vector<std::uint16_t>& sources);
@@ -44,11 +48,11 @@ PermutationFit nearest_permutation(const at::Tensor& transition, const at::Tenso
 std::vector<std::uint16_t> best_assignment(const std::vector<double>& scores, std::size_t n);
 
 // {"heads": [{layer, head, key_width, effective_rank, components_90, components_99, reflecting,
-// distance, from_own, permutation, commands, steps: {...}, explained: [...], spectrum: [...]}]}.
-// `distance` is that to the nearest permutation (0 for the identity, too), `from_own` that to what
-// the command does, `permutation` the share of commands for which both are the same: of every
-// second command, while the basis is of the others; null where no command is certain. Throws
-// UsageError if no mixer has keys and betas.
+// distance, from_own, read_from_own, permutation, commands, steps: {...}, explained: [...],
+// spectrum: [...]}]}. `distance` is that to the nearest permutation (0 for the identity, too),
+// `from_own` that to what the command does, `permutation` the share of commands for which both are
+// the same: of every second command, while the basis is of the others; null where no command is
+// certain. Throws UsageError if no mixer has keys and betas.
 nlohmann::ordered_json probe_keys(const Model& model, const std::vector<ProbeTrace>& traces);
 
 }  // namespace shellgame

@@ -99,6 +99,25 @@ TEST(Keys, AHiddenBasisOfPermutationsIsFound) {
   EXPECT_GT(nearest_permutation(at::zeros({7, 7}, at::kDouble), basis).distance, 0.9);
 }
 
+TEST(Keys, WhatIsReadIsPermutedWhateverElseIsLeftBehind) {
+  // Each transition also leaves something of the old state in directions that nothing reads.
+  const Hidden hidden;
+  const std::vector<std::vector<std::uint16_t>> sources = {
+      {1, 0, 2, 3}, {1, 2, 3, 0}, {0, 2, 1, 3}, {3, 1, 2, 0}, {2, 0, 3, 1}};
+  std::vector<at::Tensor> transitions;
+  for (const auto& one : sources) {
+    at::Tensor rest = at::zeros({7, 7}, at::kDouble);
+    rest.narrow(0, 4, 3).copy_(at::randn({3, 7}, at::kDouble));
+    transitions.push_back(hidden.transition(one) +
+                          at::matmul(hidden.basis, at::matmul(rest, hidden.basis.t())));
+  }
+  const at::Tensor rows = permutation_basis(transitions, sources);
+  const at::Tensor reading = reading_basis(transitions, sources);
+  // (3, 1, 2, 0) is its own inverse.
+  EXPECT_GT(permutation_distance(transitions[3], rows, sources[3]), 0.1);
+  EXPECT_LT(permutation_distance(transitions[3].t().contiguous(), reading, sources[3]), 1e-6);
+}
+
 TEST(Keys, TheHeadsThatHoldTheSlotsOfExactModelsPermute) {
   for (const bool silu : {false, true}) {
     const Model model = exact_as_model({.variables = 4, .silu = silu});

@@ -43,6 +43,29 @@ TEST(Tracker, IsFoundInEveryExactModel) {
   }
 }
 
+// Head 0 of a layer changes places with another.
+void exchange_heads(const Model& model, int layer, std::int64_t other, std::int64_t heads) {
+  const at::NoGradGuard no_gradients;
+  for (const char* name :
+       {"q_proj", "k_proj", "v_proj", "b_proj", "q_conv1d", "k_conv1d", "v_conv1d", "o_proj"}) {
+    at::Tensor all =
+        model.parameter(fmt::format("model.layers.{}.attn.{}.weight", layer, name)).value;
+    if (std::string(name) == "o_proj") all = all.t();
+    const std::int64_t width = all.size(0) / heads;
+    const at::Tensor first = all.narrow(0, 0, width).clone();
+    all.narrow(0, 0, width).copy_(all.narrow(0, other * width, width));
+    all.narrow(0, other * width, width).copy_(first);
+  }
+}
+
+TEST(Tracker, IsFoundWhereverItsHeadIs) {
+  for (const int head : {1, 3}) {
+    const Model model = exact_as_model({.variables = 4});
+    exchange_heads(model, 1, head, 4);
+    expect_tracker(found(model, "group = 'S4'"), 1, head);
+  }
+}
+
 TEST(Tracker, IsFoundInTheMarginalModelUnderUncertainty) {
   const Model marginal =
       exact_as_model({.variables = 3, .kind = ExactKind::kMarginal, .moves = ExactMoves::kSwaps});
