@@ -316,16 +316,37 @@ Json probe_state(const Model& model, const ProbeTraces& traces, std::size_t plac
   Json rows = Json::array();
   for (std::size_t i = 0; i < heads.size(); ++i) {
     const Readout& read = readouts[i];
-    Json row = {{"layer", heads[i].layer},         {"head", heads[i].head},
-                {"accuracy", read.accuracy},       {"exact", read.exact},
-                {"explained", read.explained},     {"belief", nullptr},
-                {"follows", moved[i].follows},     {"stays", moved[i].stays},
-                {"questions", moved[i].questions}, {"features", read.features},
-                {"fitted", read.fitted},           {"of", read.of}};
+    Json row = {{"layer", heads[i].layer},
+                {"head", heads[i].head},
+                {"accuracy", read.accuracy},
+                {"exact", read.exact},
+                {"explained", read.explained},
+                {"belief", nullptr},
+                {"follows", nullptr},
+                {"stays", nullptr},
+                {"questions", moved[i].questions},
+                {"features", read.features},
+                {"fitted", read.fitted},
+                {"of", read.of}};
     if (read.belief) row["belief"] = *read.belief;
+    if (moved[i].questions > 0) {
+      row["follows"] = moved[i].follows;
+      row["stays"] = moved[i].stays;
+    }
     rows.push_back(std::move(row));
   }
-  return {{"chance", traces.rows().chance()}, {"heads", rows}};
+  Json report = {{"chance", traces.rows().chance()}, {"bayes_accuracy", nullptr}};
+  if (traces.has_beliefs()) {
+    const auto commands = spread_commands(traces.all().front().commands.size(), places);
+    const Targets targets = targets_of(traces, commands);
+    report["bayes_accuracy"] =
+        right_values(targets.belief, targets.truth, static_cast<std::int64_t>(traces.variables()))
+            .to(at::kDouble)
+            .mean()
+            .item<double>();
+  }
+  report["heads"] = rows;
+  return report;
 }
 
 }  // namespace shellgame

@@ -51,7 +51,8 @@ struct Transplant {
 std::vector<Transplant> transplant_states(const Model& model, const std::vector<ProbeTrace>& traces,
                                           const std::vector<HeadPlace>& heads, std::size_t places);
 
-// {"chance", "bayes_accuracy", "heads": [{layer, head, accuracy, exact, explained, belief,
+// {"chance", "bayes_accuracy" (of the most probable value; null where beliefs are not known),
+// "heads": [{layer, head, accuracy, exact, explained, belief,
 // follows, stays, questions, features, fitted, of}]}. Throws UsageError if no layer has a state of
 // one size.
 nlohmann::ordered_json probe_state(const Model& model, const ProbeTraces& traces,

@@ -33,7 +33,9 @@ std::string plain(const Json& value, const char* nothing, bool rounded) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
   if (value.is_number_float()) {
-    return rounded ? fmt::format("{:.3f}", value.get<double>()) : value.dump();
+    const double number = value.get<double>();
+    // No "-0.000".
+    return rounded ? fmt::format("{:.3f}", std::abs(number) < 5e-4 ? 0.0 : number) : value.dump();
   }
   return value.dump();
 }

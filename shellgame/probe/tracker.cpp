@@ -35,8 +35,9 @@ Json optional(const std::optional<double>& number) { return number ? Json(*numbe
 
 Json json_of(const Candidate& one, const Json& betas, const Json& keys) {
   Json row = {{"layer", one.place.layer}, {"head", one.place.head}};
-  row["follows"] = one.moved ? Json(one.moved->follows) : Json();
-  row["stays"] = one.moved ? Json(one.moved->stays) : Json();
+  const bool asked = one.moved && one.moved->questions > 0;
+  row["follows"] = asked ? Json(one.moved->follows) : Json();
+  row["stays"] = asked ? Json(one.moved->stays) : Json();
   row["readout"] = one.readout.accuracy;
   row["exact"] = one.readout.exact;
   row["belief"] = optional(one.readout.belief);

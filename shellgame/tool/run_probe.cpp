@@ -45,6 +45,14 @@ std::string as_text(const ProbeOptions& options, const Json& report) {
         fmt::format("{}\naccuracy {:.4f}, chance {:.4f}\n", report.at("reason").get<std::string>(),
                     report.at("accuracy").get<double>(), report.at("chance").get<double>());
   }
+  if (options.probe == "state") {
+    text = fmt::format("chance {:.4f}", report.at("chance").get<double>());
+    if (report.at("bayes_accuracy").is_number()) {
+      text += fmt::format(", the most probable value is right in {:.4f}",
+                          report.at("bayes_accuracy").get<double>());
+    }
+    text += '\n';
+  }
   return text + rows_as_text(report.at("heads"));
 }
 

@@ -45,6 +45,7 @@ TEST(State, TheTrackerOfAnExactModelHoldsTheWholeStateAndOthersDoNot) {
   const Model model = exact_as_model({.variables = 4});
   const ProbeTraces traces = probe_traces("group = 'S4'\ncommands = 24\nspacing = 2\n", 32);
   const auto report = probe_state(model, traces, 8);
+  EXPECT_EQ(report.at("bayes_accuracy"), 1.0);
   for (const auto& row : report.at("heads")) {
     if (row.at("layer") == 1 && row.at("head") == 0) {
       EXPECT_EQ(row.at("accuracy"), 1.0);

@@ -25,8 +25,11 @@ TEST(Table, CsvHasTheColumnsOfTheFirstRowAndNoLists) {
 }
 
 TEST(Table, TextIsAligned) {
-  const Json rows = {{{"head", 0}, {"above_1.9", 0.25}}, {{"head", 11}, {"above_1.9", nullptr}}};
-  EXPECT_EQ(rows_as_text(rows), "head  above 1.9\n   0      0.250\n  11          -\n");
+  const Json rows = {{{"head", 0}, {"above_1.9", 0.25}},
+                     {{"head", 11}, {"above_1.9", nullptr}},
+                     {{"head", 2}, {"above_1.9", -1e-9}}};
+  EXPECT_EQ(rows_as_text(rows),
+            "head  above 1.9\n   0      0.250\n  11          -\n   2      0.000\n");
 }
 
 }  // namespace
