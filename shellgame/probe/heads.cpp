@@ -30,13 +30,18 @@ std::vector<LayerHeads> heads_of(const Model& model) {
   const at::NoGradGuard no_gradients;
   const std::vector<LayerSpec>& specs = model.config().spec().layers;
   std::vector<LayerHeads> layers(specs.size());
+  // Mixtures of permutations have a beta that only writes.
+  const auto reflects = [&](int layer) {
+    const Options& options = specs[static_cast<std::size_t>(layer)].options;
+    return options.word_or("mixture", "householder") == "householder";
+  };
   const Taps taps{
       .wanted =
           [](const TapPoint& point) { return point.name == "output" || point.name == "beta"; },
       .call =
           [&](const TapPoint& point, const at::Tensor& x) {
             LayerHeads& layer = layers[static_cast<std::size_t>(point.layer)];
-            if (point.name == "beta") layer.beta = x.dim() == 3;
+            if (point.name == "beta") layer.beta = x.dim() == 3 && reflects(point.layer);
             if (point.name == "output" && x.dim() == 4) layer.heads = static_cast<int>(x.size(2));
             return x;
           }};

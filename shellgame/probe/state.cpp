@@ -14,6 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kRows = 32;             // side by side
+constexpr std::size_t kRowsAlone = 8;         // of traces that were read one by one
 constexpr std::size_t kSlice = 1024;          // tokens at once
 constexpr std::int64_t kMostBytes = 1 << 30;  // of states of some heads that are kept together
 
@@ -111,6 +112,57 @@ std::vector<std::uint32_t> answers(const Model& model, const std::vector<ProbeTr
     chosen.push_back(best);
   }
   return chosen;
+}
+
+// The traces `rows`, whose states after a command are side by side: each head's state in turn comes
+// from the next trace, and what the answers do is counted.
+void transplant(const Model& model, const std::vector<ProbeTrace>& traces,
+                const std::vector<std::size_t>& rows, std::size_t command, const ModelState& state,
+                std::vector<Transplant>& result) {
+  std::vector<Question> questions;
+  std::vector<std::int64_t> asked;  // their places in the state
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const ProbeTrace& trace = traces[rows[r]];
+    const std::size_t start = trace.commands[command].to;
+    const auto reveal =
+        std::ranges::find_if(trace.reveals, [&](const Reveal& one) { return one.after >= start; });
+    if (reveal == trace.reveals.end()) continue;
+    questions.push_back({rows[r], start, &*reveal});
+    asked.push_back(static_cast<std::int64_t>(r));
+  }
+  if (questions.size() < 2) return;
+  const ModelState here = moved_state(state, at::tensor(asked, at::kLong));
+  const auto count = static_cast<std::int64_t>(questions.size());
+  const at::Tensor next = at::arange(1, count + 1, at::kLong).remainder(count);
+  const auto own = answers(model, traces, questions, copied_state(here));
+  const auto others = answers(model, traces, questions, moved_state(here, next));
+  for (Transplant& one : result) {
+    ModelState mixed = copied_state(here);
+    move_head_state(mixed.layers[static_cast<std::size_t>(one.place.layer)], one.place.head, next);
+    const auto seen = answers(model, traces, questions, std::move(mixed));
+    for (std::size_t q = 0; q < seen.size(); ++q) {
+      if (own[q] == others[q]) continue;
+      ++one.questions;
+      one.follows += seen[q] == others[q] ? 1 : 0;
+      one.stays += seen[q] == own[q] ? 1 : 0;
+    }
+  }
+}
+
+// The same of traces that were read one by one; leaves none of them.
+void transplant_alone(const Model& model, const std::vector<ProbeTrace>& traces,
+                      std::vector<std::pair<std::size_t, ModelState>>& alone, std::size_t command,
+                      std::vector<Transplant>& result) {
+  if (alone.size() > 1) {
+    std::vector<std::size_t> rows;
+    std::vector<const ModelState*> states;
+    for (const auto& [row, state] : alone) {
+      rows.push_back(row);
+      states.push_back(&state);
+    }
+    transplant(model, traces, rows, command, joined(states), result);
+  }
+  alone.clear();
 }
 
 struct Targets {
@@ -256,50 +308,23 @@ std::vector<Transplant> transplant_states(const Model& model, const std::vector<
                                           const std::vector<HeadPlace>& heads, std::size_t places) {
   const at::NoGradGuard no_gradients;
   const auto commands = spread_commands(traces.front().commands.size(), places);
-  // States of single traces, by place.
-  std::vector<std::vector<ModelState>> states(commands.size(),
-                                              std::vector<ModelState>(traces.size()));
+  std::vector<Transplant> result;
+  for (const HeadPlace& head : heads) result.push_back({.place = head});
+  // Traces that no other walks with: by place, those that wait for a partner.
+  std::vector<std::vector<std::pair<std::size_t, ModelState>>> alone(commands.size());
   walk_states(
       model, traces, commands,
       [&](const std::vector<std::size_t>& rows, std::size_t place, const ModelState& state) {
-        for (std::size_t r = 0; r < rows.size(); ++r) {
-          states[place][rows[r]] =
-              moved_state(state, at::full({1}, static_cast<std::int64_t>(r), at::kLong));
+        if (rows.size() > 1) {
+          transplant(model, traces, rows, commands[place], state, result);
+          return;
         }
+        alone[place].emplace_back(rows.front(), copied_state(state));
+        if (alone[place].size() < kRowsAlone) return;
+        transplant_alone(model, traces, alone[place], commands[place], result);
       });
-  std::vector<Transplant> result;
-  for (const HeadPlace& head : heads) result.push_back({.place = head});
   for (std::size_t place = 0; place < commands.size(); ++place) {
-    for (std::size_t from = 0; from < traces.size(); from += kRows) {
-      std::vector<Question> questions;
-      std::vector<const ModelState*> own;
-      for (std::size_t i = from; i < std::min(traces.size(), from + kRows); ++i) {
-        const std::size_t start = traces[i].commands[commands[place]].to;
-        const auto reveal = std::ranges::find_if(traces[i].reveals,
-                                                 [&](const Reveal& r) { return r.after >= start; });
-        if (reveal == traces[i].reveals.end()) continue;
-        questions.push_back({i, start, &*reveal});
-        own.push_back(&states[place][i]);
-      }
-      if (questions.size() < 2) continue;
-      const ModelState here = joined(own);
-      const auto rows = static_cast<std::int64_t>(questions.size());
-      const at::Tensor next = at::arange(1, rows + 1, at::kLong).remainder(rows);
-      const auto kept = answers(model, traces, questions, copied_state(here));
-      const auto others = answers(model, traces, questions, moved_state(here, next));
-      for (Transplant& one : result) {
-        ModelState mixed = copied_state(here);
-        move_head_state(mixed.layers[static_cast<std::size_t>(one.place.layer)], one.place.head,
-                        next);
-        const auto seen = answers(model, traces, questions, std::move(mixed));
-        for (std::size_t q = 0; q < seen.size(); ++q) {
-          if (kept[q] == others[q]) continue;
-          ++one.questions;
-          one.follows += seen[q] == others[q] ? 1 : 0;
-          one.stays += seen[q] == kept[q] ? 1 : 0;
-        }
-      }
-    }
+    transplant_alone(model, traces, alone[place], commands[place], result);
   }
   for (Transplant& one : result) {
     if (one.questions == 0) continue;
