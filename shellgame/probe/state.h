@@ -40,17 +40,6 @@ struct Readout {
 std::vector<Readout> read_states(const Model& model, const ProbeTraces& traces,
                                  const std::vector<HeadPlace>& heads, std::size_t places);
 
-// Of the first reveals after a transplant for which the model's answer in the other trace's state
-// differs from its own: the share that follows the other trace, and the share that stays.
-struct Transplant {
-  HeadPlace place;
-  double follows = 0, stays = 0;
-  std::uint64_t questions = 0;
-};
-// Between each trace and the next, after `places` commands of each.
-std::vector<Transplant> transplant_states(const Model& model, const std::vector<ProbeTrace>& traces,
-                                          const std::vector<HeadPlace>& heads, std::size_t places);
-
 // {"chance", "bayes_accuracy" (of the most probable value; null where beliefs are not known),
 // "heads": [{layer, head, accuracy, exact, explained, belief,
 // follows, stays, questions, features, fitted, of}]}. Throws UsageError if no layer has a state of

@@ -8,6 +8,7 @@
 #include "shellgame/probe/intervene.h"
 #include "shellgame/probe/keys.h"
 #include "shellgame/probe/state.h"
+#include "shellgame/probe/transplant.h"
 
 namespace shellgame {
 namespace {
