@@ -53,9 +53,9 @@ Json json_of(const Candidate& one, const Json& betas, const Json& keys) {
   return row;
 }
 
-// Why the best head is not the tracker; empty if it is.
+// Why the best head is not the tracker; empty if it is. `largest_beta` of that head, if it has any.
 std::string objection(const Candidate& best, const Statistics& whole, double chance, double bayes,
-                      bool certain) {
+                      bool certain, const std::optional<double>& largest_beta) {
   const double known = (whole.accuracy.value - chance) / std::max(1e-9, bayes - chance);
   if (known < kLeastKnown) {
     return fmt::format(
@@ -75,6 +75,10 @@ std::string objection(const Candidate& best, const Statistics& whole, double cha
                        *best.ablated);
   }
   // Commands of an uncertain task mix, which needs no reflection.
+  if (certain && largest_beta && *largest_beta <= 1) {
+    return fmt::format("no step of {} can reflect: its largest beta is {:.3f}", name,
+                       *largest_beta);
+  }
   if (certain && best.halved && lost(*best.halved) < kLeastLost) {
     return fmt::format("{} needs no reflections: accuracy {:.3f} with beta halved", name,
                        *best.halved);
@@ -133,7 +137,12 @@ Json find_tracker(const Model& model, const ProbeTraces& traces, const TrackerOp
     betas = probe_betas(model, some).at("heads");
     keys = probe_keys(model, some).at("heads");
   }
-  const std::string reason = objection(all.front(), whole, chance, bayes, traces.certain());
+  std::optional<double> largest_beta;
+  if (const Json* row = row_of(betas, all.front().place)) {
+    largest_beta = row->at("max").get<double>();
+  }
+  const std::string reason =
+      objection(all.front(), whole, chance, bayes, traces.certain(), largest_beta);
   Json rows = Json::array();
   for (const Candidate& one : all) rows.push_back(json_of(one, betas, keys));
   return {{"tracker", reason.empty() ? rows.front() : Json()},

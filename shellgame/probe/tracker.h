@@ -2,7 +2,7 @@
 // none. A head is the tracker if the model follows the state at all, if moving this head's state
 // from another trace moves the model's answers with it, and if the model fails without it: with its
 // output gone, and (where the head has a beta and commands are certain) with beta's range halved,
-// so that no step of it can reflect.
+// so that no step of it can reflect. A head whose betas are all at most 1 is none.
 #pragma once
 
 #include <cstdint>
