@@ -86,10 +86,12 @@ class Batch {
                                          static_cast<std::int64_t>(places[i].token);
     }
     Logits logits;
-    logits.values = model_.logits_at(ids.to(device_), flat.to(device_), &state)
-                        .to(at::kCPU)
-                        .to(at::kDouble)
-                        .contiguous();
+    const at::Tensor here = options_.taps == nullptr
+                                ? model_.logits_at(ids.to(device_), flat.to(device_), &state)
+                                : model_.logits(ids.to(device_), &state, options_.taps)
+                                      .flatten(0, 1)
+                                      .index_select(0, flat.to(device_));
+    logits.values = here.to(at::kCPU).to(at::kDouble).contiguous();
     if (places.empty()) return logits;
     logits.log_sums = logits.values.logsumexp(-1).contiguous();
     logits.largest = logits.values.amax(-1).contiguous();

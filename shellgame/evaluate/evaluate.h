@@ -27,6 +27,8 @@ struct EvaluationOptions {
   // Bytes that a model may need whose memory grows with the row (0: no limit). Fewer rows go side
   // by side where that helps; else Error.
   std::int64_t most_memory = 0;
+  // What a probe changes on the way; null: nothing. Logits of all tokens are then computed.
+  const Taps* taps = nullptr;
   std::function<void(std::uint64_t tokens)> progress = {};
 };
 

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 
 #include "shellgame/system/error.h"
 #include "shellgame/tool/command.h"
 #include "shellgame/tool/evaluate_options.h"
-#include "shellgame/train/experiment.h"
+#include "shellgame/tool/run_source.h"
 
 namespace shellgame {
 namespace {
@@ -111,12 +110,7 @@ void resolve_sequences(const Given& given, const Experiment* run, EvaluateOption
 // curriculum is for).
 void resolve_traces(const Given& given, const Experiment* run, EvaluateOptions& options) {
   if (!given.lengths.empty()) wrong_use("traces have --commands and --spacing, not --lengths");
-  options.task = given.task->resolve_unchecked(run != nullptr ? run->task : Task());
-  if (!options.task.stages.empty()) {
-    options.task.commands = options.task.stages.back().commands;
-    options.task.spacing = options.task.stages.back().spacing;
-    options.task.stages.clear();
-  }
+  options.task = trace_task(*given.task, run);
   options.commands = {options.task.commands};
   options.spacings = {options.task.spacing};
   if (run != nullptr && !run->sequence && !given.task->has_file()) {
@@ -145,22 +139,7 @@ void resolve_traces(const Given& given, const Experiment* run, EvaluateOptions& 
 
 void run(const Given& given) {
   EvaluateOptions options = given.options;
-  if (given.run.empty() == options.model.directory.empty()) {
-    wrong_use("either --run DIR or --model DIR must be given");
-  }
-  std::optional<Experiment> run;
-  if (!given.run.empty()) {
-    options.model.directory = given.run + "/model";
-    if (!std::filesystem::exists(options.model.directory)) {
-      fail("a run must have the directory '{}', and it is not there: has the training ended?",
-           options.model.directory);
-    }
-    run = read_experiment(given.run + "/experiment.toml");
-    if (options.tokenizer.empty() &&
-        !std::filesystem::exists(options.model.directory + "/tokenizer.json")) {
-      options.tokenizer = run->tokenizer;
-    }
-  }
+  const std::optional<Experiment> run = open_run(given.run, options.model, options.tokenizer);
   options.seeds = numbers("--seed", given.seeds, 0, /*ranges=*/true);
   const Experiment* experiment = run ? &*run : nullptr;
   const bool other_task = given.task->has_file() || given.task->given("moves") != nullptr;

@@ -65,6 +65,7 @@ struct TrainCommandOptions {
   int threads = 0;  // of the command line; 0: the experiment's
 };
 struct EvaluateOptions;  // tool/evaluate_options.h
+struct ProbeOptions;     // tool/probe_options.h
 
 struct LearnCommands {
   void (*describe)(const DescribeOptions&);
@@ -76,6 +77,7 @@ struct LearnCommands {
   // False: interrupted, with a checkpoint.
   bool (*train)(const TrainCommandOptions&);
   void (*evaluate)(const EvaluateOptions&);
+  void (*probe)(const ProbeOptions&);
 };
 
 // Loads the library at the first call. Throws Error if it is not there.

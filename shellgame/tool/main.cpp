@@ -76,6 +76,7 @@ int run(int argc, char** argv) {
   add_train(app);
   add_sweep(app);
   add_evaluate(app);
+  add_probe(app);
   add_bench(app);
   add_signature(app);
   add_completion(app);

@@ -31,33 +31,11 @@ struct Point {
   bool beliefs = true;
 };
 
-std::string tokenizer_of(const EvaluateOptions& options) {
-  if (!options.tokenizer.empty()) return options.tokenizer;
-  const std::string own = options.model.directory + "/tokenizer.json";
-  return std::filesystem::exists(own) ? own : "lexeme";
-}
-
-// The task in a few words: its group and moves, and every other key that is not as usual.
-std::string task_words(const EvaluateOptions& options) {
-  if (options.sequences) {
-    const SequenceSpec& spec = options.lengths.front();
-    return spec.kind == "word-problem"
-               ? fmt::format("word problem of {}, {} multiplication", spec.group,
-                             spec.product == Multiplication::kRight ? "right" : "left")
-               : spec.kind;
-  }
-  const Task usual;
-  std::string words = options.task.group;
-  for (const TaskKey& key : task_keys()) {
-    if (key.name == "group" || key.name == "commands" || key.name == "spacing") continue;
-    const std::string value = key.get(options.task);
-    if (key.name == "moves") {
-      words += " " + value;
-    } else if (value != key.get(usual)) {
-      words += fmt::format(", {} = {}", key.name, value);
-    }
-  }
-  return words;
+std::string sequence_words(const SequenceSpec& spec) {
+  return spec.kind == "word-problem"
+             ? fmt::format("word problem of {}, {} multiplication", spec.group,
+                           spec.product == Multiplication::kRight ? "right" : "left")
+             : spec.kind;
 }
 
 std::string length_words(const SequenceSpec& spec) {
@@ -136,9 +114,11 @@ std::vector<ShownTrace> in_words(const RowMaker& rows, const Evaluation& result,
 class Grid {
  public:
   Grid(const EvaluateOptions& options, const Model& model) : options_(options), model_(model) {
-    if (!options.sequences) tokenizer_ = open_tokenizer(tokenizer_of(options));
+    if (!options.sequences)
+      tokenizer_ = open_tokenizer(tokenizer_of(options.tokenizer, options.model.directory));
     report_.model = options.model.directory;
-    report_.task = task_words(options);
+    report_.task =
+        options.sequences ? sequence_words(options.lengths.front()) : task_words(options.task);
     report_.mode = options.mode;
     report_.precision = options.model.precision;
     report_.count = options.count;
@@ -216,6 +196,27 @@ class Grid {
 };
 
 }  // namespace
+
+std::string tokenizer_of(const std::string& named, const std::string& model_directory) {
+  if (!named.empty()) return named;
+  const std::string own = model_directory + "/tokenizer.json";
+  return std::filesystem::exists(own) ? own : "lexeme";
+}
+
+std::string task_words(const Task& task) {
+  const Task usual;
+  std::string words = task.group;
+  for (const TaskKey& key : task_keys()) {
+    if (key.name == "group" || key.name == "commands" || key.name == "spacing") continue;
+    const std::string value = key.get(task);
+    if (key.name == "moves") {
+      words += " " + value;
+    } else if (value != key.get(usual)) {
+      words += fmt::format(", {} = {}", key.name, value);
+    }
+  }
+  return words;
+}
 
 EvaluationReport evaluate_grid(const EvaluateOptions& options, const Model& model) {
   return Grid(options, model).run();

@@ -8,6 +8,11 @@
 
 namespace shellgame {
 
+// The tokenizer that was named, else the model's own, else lexemes.
+std::string tokenizer_of(const std::string& named, const std::string& model_directory);
+// A task in a few words: its group and moves, and every other key that is not as usual.
+std::string task_words(const Task& task);
+
 EvaluationReport evaluate_grid(const EvaluateOptions& options, const Model& model);
 
 }  // namespace shellgame

@@ -35,7 +35,8 @@ extern "C" const shellgame::LearnCommands* shellgame_learn_commands(int threads)
                                          .new_model = in_a_sentence<run_new_model>,
                                          .bench_model = in_a_sentence<run_bench_model>,
                                          .train = in_a_sentence<run_train>,
-                                         .evaluate = in_a_sentence<run_evaluate>};
+                                         .evaluate = in_a_sentence<run_evaluate>,
+                                         .probe = in_a_sentence<run_probe>};
   use_threads(threads);
   keep_freed_memory();
   use_simd_target_of_environment();

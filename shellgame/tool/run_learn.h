@@ -18,5 +18,6 @@ void run_new_model(const NewModelOptions& options);
 void run_bench_model(const BenchModelOptions& options);
 bool run_train(const TrainCommandOptions& options);
 void run_evaluate(const EvaluateOptions& options);
+void run_probe(const ProbeOptions& options);
 
 }  // namespace shellgame

@@ -1,0 +1,116 @@
+#include "shellgame/probe/probe_traces.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "shellgame/probe/command_beliefs.h"
+#include "shellgame/system/error.h"
+#include "shellgame/system/threads.h"
+
+namespace shellgame {
+namespace {
+
+// What a certain command does to all variables.
+std::vector<std::uint16_t> sources_of(const Permute& permute, std::size_t variables) {
+  std::vector<std::uint16_t> sources(variables);
+  std::iota(sources.begin(), sources.end(), std::uint16_t{0});
+  for (std::size_t k = 0; k < permute.targets.size(); ++k) {
+    sources[permute.targets[k]] = permute.sources[k];
+  }
+  return sources;
+}
+
+std::vector<double> one_hot(const std::vector<std::uint16_t>& state) {
+  std::vector<double> belief(state.size() * state.size());
+  for (std::size_t v = 0; v < state.size(); ++v) belief[v * state.size() + state[v]] = 1;
+  return belief;
+}
+
+// Text event by event, with the bytes at which commands begin and end.
+struct Lines {
+  std::string text;
+  std::vector<std::pair<std::size_t, std::size_t>> commands;
+};
+
+Lines lines_of(const Program& program) {
+  Lines lines;
+  std::uint64_t environment = 0;
+  for (const Event& event : program.events()) {
+    const std::size_t from = lines.text.size();
+    render_event(program, event, environment, lines.text);
+    if (is_command(event.kind)) lines.commands.emplace_back(from, lines.text.size());
+  }
+  return lines;
+}
+
+ProbeTrace made(const Trace& trace, const Tokenizer& tokenizer, const TraceRows& rows,
+                bool certain) {
+  const Program& program = trace.program;
+  const std::size_t n = program.names().size();
+  const Lines lines = lines_of(program);
+  std::vector<std::uint32_t> ids, offsets;
+  tokenizer.encode_with_offsets(lines.text, ids, offsets);
+  ProbeTrace result;
+  result.ids.assign(ids.begin(), ids.end());
+  result.kinds = token_kinds(lines.text, offsets);
+  // The tokens that begin before the end of the prompt at this byte.
+  const auto after_prompt = [&](std::size_t byte) {
+    const auto end = static_cast<std::uint32_t>(byte + kPrompt.size());
+    return static_cast<std::size_t>(std::ranges::lower_bound(offsets, end) - offsets.begin());
+  };
+  std::vector<std::vector<double>> beliefs;
+  if (!certain && rows.has_beliefs()) beliefs = beliefs_after(program);
+  std::size_t c = 0;
+  for (const Event& event : program.events()) {
+    if (!is_command(event.kind)) continue;
+    ProbeCommand command{.from = after_prompt(lines.commands[c].first),
+                         .to = after_prompt(lines.commands[c].second)};
+    if (event.kind == EventKind::kPermute) {
+      command.sources = sources_of(program.table().permutes[event.at], n);
+    }
+    const auto state = trace.states.begin() + static_cast<std::ptrdiff_t>(c * n);
+    command.state.assign(state, state + static_cast<std::ptrdiff_t>(n));
+    if (certain) {
+      command.belief = one_hot(command.state);
+    } else if (!beliefs.empty()) {
+      command.belief = beliefs[c];
+    }
+    result.commands.push_back(std::move(command));
+    ++c;
+  }
+  return result;
+}
+
+}  // namespace
+
+ProbeTraces::ProbeTraces(const Task& task, const Tokenizer& tokenizer, std::uint64_t seed,
+                         std::uint64_t count, bool beliefs)
+    : rows_(std::make_unique<TraceRows>(task, tokenizer, seed, beliefs)),
+      traces_(count),
+      certain_(!task.uncertain()) {
+  Task own = task;
+  own.stages.clear();
+  const Sampler sampler(own);
+  const TraceMaker maker(sampler);
+  variables_ = sampler.names()->size();
+  parallel_for(count, [&](std::size_t i) {
+    Trace trace;
+    maker.make(seed, i, trace, /*complete=*/true);
+    traces_[i] = made(trace, tokenizer, *rows_, certain_);
+    const auto row = rows_->row(i);
+    RowPiece piece;
+    std::size_t before = 0;
+    while (row->next(piece)) {
+      for (Reveal& reveal : piece.reveals) {
+        reveal.after += before;
+        traces_[i].reveals.push_back(std::move(reveal));
+      }
+      before += piece.ids.size();
+    }
+    if (before != traces_[i].ids.size()) {
+      fail("trace {} must have {} tokens in either form, not {}", i, before, traces_[i].ids.size());
+    }
+  });
+}
+
+}  // namespace shellgame

@@ -1,0 +1,159 @@
+// `shellgame probe`: what is inside a model, and what happens when it is changed.
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "shellgame/system/error.h"
+#include "shellgame/tool/command.h"
+#include "shellgame/tool/probe_options.h"
+#include "shellgame/tool/run_source.h"
+
+namespace shellgame {
+namespace {
+
+struct Given {
+  std::optional<TaskOptions> task;
+  std::string run, amounts;
+  std::uint64_t commands = 64, spacing = 2;
+  ProbeOptions options;
+};
+
+std::vector<double> numbers(std::string_view text) {
+  std::vector<double> list;
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(','));
+    double number = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
+    if (error != std::errc() || end != part.data() + part.size()) {
+      wrong_use("--amounts must be numbers with commas between them, not '{}'", part);
+    }
+    list.push_back(number);
+    if (part.size() == text.size()) break;
+    text.remove_prefix(part.size() + 1);
+  }
+  return list;
+}
+
+void run(const Given& given) {
+  ProbeOptions options = given.options;
+  const std::optional<Experiment> run = open_run(given.run, options.model, options.tokenizer);
+  const bool other_task = given.task->has_file() || given.task->given("moves") != nullptr ||
+                          given.task->given("group") != nullptr;
+  if (run && run->sequence && !other_task) {
+    wrong_use(
+        "probes read traces, and the run '{}' was trained on sequences: name a task that its model "
+        "reads",
+        given.run);
+  }
+  options.task = trace_task(*given.task, run ? &*run : nullptr);
+  options.task.commands = given.commands;
+  options.task.spacing = given.spacing;
+  options.amounts = numbers(given.amounts);
+  check_task(options.task);
+  learn_commands().probe(options);
+}
+
+// One probe with the options that all have. `commands`, `spacing` and `count` are its defaults.
+CLI::App* add_probe_of(CLI::App& probe, const std::shared_ptr<Given>& given,
+                       const std::string& name, const std::string& summary,
+                       const std::vector<std::string>& examples, std::uint64_t commands,
+                       std::uint64_t spacing, std::uint64_t count) {
+  ProbeOptions& options = given->options;
+  options.probe = name;
+  options.count = count;
+  given->commands = commands;
+  given->spacing = spacing;
+  CLI::App* command = add_command(probe, name, summary, examples, [given] { run(*given); });
+  command->add_option("--run", given->run, "a run: its model, and its task unless another is given")
+      ->type_name("DIR");
+  command->add_option("--model", options.model.directory, "a Hugging Face directory")
+      ->type_name("DIR");
+  add_number(command, "--commands", given->commands, 2, "commands of a trace");
+  add_number(command, "--spacing", given->spacing, 1, "a reveal after every so many commands");
+  add_number(command, "--count", options.count, 1, "traces");
+  add_number(command, "--seed", options.seed, 0,
+             "an evaluation seed: training never sees its traces");
+  add_words(command, "--format", options.format, {"text", "json", "csv"}, "the form of the answer");
+  command->add_option("--output", options.output, "a file, or - for standard output")
+      ->type_name("PATH")
+      ->capture_default_str();
+  command
+      ->add_option("--tokenizer", options.tokenizer,
+                   "lexeme, bytes, or a tokenizer.json; by default the model's own, if any")
+      ->type_name("NAME");
+  add_words(command, "--device", options.model.device, {"cpu", "cuda"}, "where to compute");
+  add_words(command, "--precision", options.model.precision, {"fp32", "fp64"},
+            "the numbers to compute with");
+  given->task.emplace(command, std::vector<std::string>{"commands", "spacing", "stages"});
+  return command;
+}
+
+void add_intervene(CLI::App& probe) {
+  const auto given = std::make_shared<Given>();
+  ProbeOptions& options = given->options;
+  CLI::App* command = add_probe_of(
+      probe, given, "intervene",
+      "Change what flows through a head, one head at a time, and count the revealed values that "
+      "are still right.",
+      {"shellgame probe intervene --run DIR",
+       "shellgame probe intervene --model DIR --change ablate",
+       "shellgame probe intervene --run DIR --change patch --tap v --layer 1 --format json",
+       "shellgame probe intervene --run DIR --change clamp --amounts 2,1.5,1 --layer 1 --head 0"},
+      64, 2, 64);
+  add_words(command, "--change", options.change, {"scale", "clamp", "ablate", "patch"},
+            "times an amount; not above an amount; zero; that of another trace at the same token");
+  command
+      ->add_option(
+          "--tap", options.tap,
+          "what is changed: q, k, v, beta, decay, state, output, gates, block_input, mixed, "
+          "block_output, ... as the mixer has them (`model describe`); by default beta for "
+          "scale and clamp, else output")
+      ->type_name("NAME");
+  command
+      ->add_option("--amounts", given->amounts,
+                   "of scale (by default 1,0.9,0.8,0.7,0.6,0.5) or clamp (2,1.8,1.6,1.4,1.2,1)")
+      ->type_name("X,...");
+  add_number(command, "--layer", options.layer, 0, "only this layer")->default_str("all");
+  add_number(command, "--head", options.head, 0, "only this head")->default_str("all");
+}
+
+}  // namespace
+
+void add_probe(CLI::App& app) {
+  CLI::App* probe = add_command(
+      app, "probe", "Look inside a model: betas, keys, states, interventions, the tracking head.",
+      {"shellgame probe find-tracker --run DIR", "shellgame probe betas --model DIR --group S5"});
+  probe->require_subcommand(1);
+  const auto betas = std::make_shared<Given>();
+  add_probe_of(
+      *probe, betas, "betas", "The distribution of beta, by layer and head and by kind of token.",
+      {"shellgame probe betas --run DIR", "shellgame probe betas --model DIR --format csv"}, 512, 4,
+      4);
+  const auto keys = std::make_shared<Given>();
+  add_probe_of(*probe, keys, "keys",
+               "The keys' principal components, and what steps and whole commands do to the state.",
+               {"shellgame probe keys --run DIR", "shellgame probe keys --model DIR --format json"},
+               64, 4, 4);
+  add_intervene(*probe);
+  const auto state = std::make_shared<Given>();
+  CLI::App* command = add_probe_of(
+      *probe, state, "state",
+      "Read the true state and the exact belief from each head's state, and move states from trace "
+      "to trace.",
+      {"shellgame probe state --run DIR",
+       "shellgame probe state --model DIR --group S3 --moves swaps --uncertainty branching"},
+      64, 2, 64);
+  add_number(command, "--places", state->options.places, 1,
+             "commands of each trace after which states are read");
+  const auto tracker = std::make_shared<Given>();
+  command = add_probe_of(
+      *probe, tracker, "find-tracker",
+      "Name the head whose state holds the values, with the evidence, or say that there is none.",
+      {"shellgame probe find-tracker --run DIR",
+       "shellgame probe find-tracker --model DIR --group S5 --format json"},
+      64, 2, 64);
+  add_number(command, "--places", tracker->options.places, 1,
+             "commands of each trace after which states are read");
+}
+
+}  // namespace shellgame

@@ -1,0 +1,28 @@
+// The options of `shellgame probe`, as the tool resolves them for the side that has models.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "shellgame/tasks/task.h"
+#include "shellgame/tool/learn_commands.h"
+
+namespace shellgame {
+
+struct ProbeOptions {
+  std::string probe;  // betas, keys, intervene, state, find-tracker
+  ModelPlace model;
+  std::string tokenizer;  // empty: the model's own, else lexemes
+  Task task;
+  std::uint64_t count = 1, seed = 0;
+  std::string format = "text", output = "-";
+  // intervene
+  std::string change = "scale", tap;
+  std::int64_t layer = -1, head = -1;
+  std::vector<double> amounts;
+  // state, find-tracker
+  std::uint64_t places = 12;
+};
+
+}  // namespace shellgame

@@ -1,0 +1,22 @@
+// Where a command that looks at a model takes it from: a run, with its task, or a directory.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "shellgame/tool/command.h"
+#include "shellgame/tool/learn_commands.h"
+#include "shellgame/train/experiment.h"
+
+namespace shellgame {
+
+// Either `run` or model.directory must be given; of a run, sets the other and, where the model has
+// none of its own, the tokenizer. Throws UsageError or Error.
+std::optional<Experiment> open_run(const std::string& run, ModelPlace& model,
+                                   std::string& tokenizer);
+
+// The task of the run (null: the usual one) with the options over it; of a curriculum its last
+// stage, for that is what it leads to.
+Task trace_task(const TaskOptions& options, const Experiment* run);
+
+}  // namespace shellgame

@@ -1,0 +1,74 @@
+#include "shellgame/probe/heads.h"
+
+#include <ATen/Functions.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "shellgame/probe/betas.h"
+#include "shellgame/probe/intervene.h"
+#include "shellgame/probe/keys.h"
+#include "shellgame/probe/state.h"
+#include "shellgame/system/error.h"
+#include "shellgame/tokens/lexeme_tokenizer.h"
+#include "tests/models/contract_cases.h"
+#include "tests/probe/probe_models.h"
+
+namespace shellgame {
+namespace {
+
+// The number of rows of a probe's report; 0 where it refuses the model.
+template <class Probe>
+std::size_t rows_of(const Probe& probe) {
+  try {
+    return probe().at("heads").size();
+  } catch (const UsageError&) {
+    return 0;
+  }
+}
+
+TEST(Heads, EveryMixerIsProbedWhereItMakesSenseAndElseRefused) {
+  const ProbeTraces traces = probe_traces("group = 'S3'\ncommands = 6\nspacing = 2\n", 6);
+  const std::set<std::string> without_beta = {
+      "attention", "attention_window", "lstm",  "gru",
+      "slstm",     "mamba2",           "rwkv7", "two_sided_swaps"};
+  for (ContractCase one : contract_cases()) {
+    one.config["vocab_size"] = LexemeTokenizer::vocabulary().size();
+    const Model model{ModelConfig(one.config), {.seed = 1}};
+    std::size_t all = 0, state = 0, beta = 0;
+    for (const LayerHeads& layer : heads_of(model)) {
+      const auto heads = static_cast<std::size_t>(layer.heads);
+      all += heads;
+      state += layer.state ? heads : 0;
+      beta += layer.beta ? heads : 0;
+    }
+    EXPECT_EQ(beta == 0, without_beta.contains(one.name)) << one.name;
+    EXPECT_EQ(rows_of([&] { return probe_betas(model, traces.all()); }), beta) << one.name;
+    EXPECT_EQ(rows_of([&] { return probe_keys(model, traces.all()); }), beta) << one.name;
+    EXPECT_EQ(rows_of([&] { return probe_state(model, traces, 2); }), state) << one.name;
+    EXPECT_EQ(rows_of([&] {
+                return probe_intervene(model, traces.rows(), 2, {.change = Change::kAblate});
+              }),
+              all)
+        << one.name;
+    EXPECT_EQ(state == 0, one.name.starts_with("attention")) << one.name;
+  }
+}
+
+TEST(Heads, AMovedStateIsThatOfTheOtherSequenceInOneHeadOnly) {
+  LayerState state;
+  state.mixer["recurrent"] = at::arange(24, at::kDouble).view({3, 2, 2, 2});
+  const at::Tensor before = state.mixer["recurrent"].clone();
+  move_head_state(state, 1, at::tensor({1, 2, 0}, at::kLong));
+  const at::Tensor after = state.mixer["recurrent"];
+  EXPECT_TRUE(after.select(1, 0).equal(before.select(1, 0)));
+  EXPECT_TRUE(after[0][1].equal(before[1][1]));
+  EXPECT_TRUE(after[2][1].equal(before[0][1]));
+}
+
+TEST(Heads, ATapWithoutHeadsIsRefused) {
+  EXPECT_THROW(head_part(at::zeros({1, 4, 10}), "mixed", 0, 3), UsageError);
+}
+
+}  // namespace
+}  // namespace shellgame
