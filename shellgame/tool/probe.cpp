@@ -106,8 +106,8 @@ void add_intervene(CLI::App& probe) {
       ->add_option(
           "--tap", options.tap,
           "what is changed: q, k, v, beta, decay, state, output, gates, block_input, mixed, "
-          "block_output, ... as the mixer has them (`model describe`); by default beta for "
-          "scale and clamp, else output")
+          "block_output, ... (a name that the mixer lacks is answered with those it has); "
+          "by default beta for scale and clamp, else output")
       ->type_name("NAME");
   command
       ->add_option("--amounts", given->amounts,
