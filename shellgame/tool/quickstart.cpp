@@ -115,7 +115,7 @@ void compare_architectures(const std::string& folder) {
                entry["tokens"][0].get<double>() / 1e6, entry["seconds"][0].get<double>());
   }
   const std::size_t trained = 1, last = all["runs"][0]["cells"].size() - 1;
-  const Json &linear = all["runs"][0], &plain = all["runs"][1], &attention = all["runs"][2];
+  const Json &attention = all["runs"][0], &linear = all["runs"][1], &plain = all["runs"][2];
   fmt::print(
       "\nThe paper: linear RNNs capable of state tracking excel here, while Transformers still "
       "fail. Here, at the trained length: {} {:.3f}, "
