@@ -7,6 +7,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 // After highway.h
+#include "shellgame/kernels/cell_lanes-inl.h"
 #include "shellgame/kernels/fast_math-inl.h"
 
 namespace shellgame {
@@ -117,23 +118,6 @@ struct GruStep {
     hn::StoreU(hn::Mul(dh, update), d, s.d_states[0] + e);
   }
 };
-
-template <class Step>
-HWY_INLINE void step_forward(const CellForward& s) {
-  const hn::CappedTag<float, 16> d;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  std::int64_t e = 0;
-  for (; e + lanes <= s.width; e += lanes) Step::forward(d, s, e);
-  for (; e < s.width; ++e) Step::forward(hn::CappedTag<float, 1>(), s, e);
-}
-template <class Step>
-HWY_INLINE void step_backward(const CellBackward& s) {
-  const hn::CappedTag<float, 16> d;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  std::int64_t e = 0;
-  for (; e + lanes <= s.width; e += lanes) Step::backward(d, s, e);
-  for (; e < s.width; ++e) Step::backward(hn::CappedTag<float, 1>(), s, e);
-}
 
 void lstm_step(const CellForward& s) { step_forward<LstmStep>(s); }
 void lstm_step_backward(const CellBackward& s) { step_backward<LstmStep>(s); }
