@@ -166,10 +166,8 @@ void add_evaluate(CLI::App& app) {
        "shellgame evaluate --run DIR --mode free --seed 0..4 --format json --output results.json",
        "shellgame evaluate --model DIR --sequence parity --lengths 40,64,128,256"},
       [given] { run(*given); });
-  command->add_option("--run", given->run, "a run: its model, and its task unless another is given")
-      ->type_name("DIR");
-  command->add_option("--model", options.model.directory, "a Hugging Face directory")
-      ->type_name("DIR");
+  add_model_options(command, given->run, options.model, options.tokenizer,
+                    {"fp32", "fp64", "bf16", "fp16"});
   command
       ->add_option(
           "--commands", given->commands,
@@ -203,23 +201,13 @@ void add_evaluate(CLI::App& app) {
   add_words(command, "--bayes", options.bayes, {"auto", "always", "never"},
             "exact beliefs of uncertain tasks: where they are affordable, or as said");
   add_number(command, "--show", options.show, 0, "print so many traces, reveal by reveal");
-  add_words(command, "--format", options.format, {"text", "json", "csv"}, "the form of the answer");
-  command->add_option("--output", options.output, "a file, or - for standard output")
-      ->type_name("PATH")
-      ->capture_default_str();
+  add_answer_options(command, options.format, options.output);
   add_number(command, "--positions", options.positions, 1,
              "list at most so many positions of reveals (JSON); more are put together");
   command->add_option("--confidence", options.confidence, "of the exact binomial bounds")
       ->type_name("P")
       ->check(CLI::Range(0.01, 0.9999999))
       ->capture_default_str();
-  command
-      ->add_option("--tokenizer", options.tokenizer,
-                   "lexeme, bytes, or a tokenizer.json; by default the model's own, if any")
-      ->type_name("NAME");
-  add_words(command, "--device", options.model.device, {"cpu", "cuda"}, "where to compute");
-  add_words(command, "--precision", options.model.precision, {"fp32", "fp64", "bf16", "fp16"},
-            "the numbers to compute with");
   command->add_flag("--composed", options.model.composed,
                     "use plain Torch operations instead of shellgame's kernels");
   add_number(command, "--rows", options.rows, 1, "traces side by side");

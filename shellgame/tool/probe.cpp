@@ -64,26 +64,13 @@ CLI::App* add_probe_of(CLI::App& probe, const std::shared_ptr<Given>& given,
   given->commands = commands;
   given->spacing = spacing;
   CLI::App* command = add_command(probe, name, summary, examples, [given] { run(*given); });
-  command->add_option("--run", given->run, "a run: its model, and its task unless another is given")
-      ->type_name("DIR");
-  command->add_option("--model", options.model.directory, "a Hugging Face directory")
-      ->type_name("DIR");
+  add_model_options(command, given->run, options.model, options.tokenizer, {"fp32", "fp64"});
   add_number(command, "--commands", given->commands, 2, "commands of a trace");
   add_number(command, "--spacing", given->spacing, 1, "a reveal after every so many commands");
   add_number(command, "--count", options.count, 1, "traces");
   add_number(command, "--seed", options.seed, 0,
              "an evaluation seed: training never sees its traces");
-  add_words(command, "--format", options.format, {"text", "json", "csv"}, "the form of the answer");
-  command->add_option("--output", options.output, "a file, or - for standard output")
-      ->type_name("PATH")
-      ->capture_default_str();
-  command
-      ->add_option("--tokenizer", options.tokenizer,
-                   "lexeme, bytes, or a tokenizer.json; by default the model's own, if any")
-      ->type_name("NAME");
-  add_words(command, "--device", options.model.device, {"cpu", "cuda"}, "where to compute");
-  add_words(command, "--precision", options.model.precision, {"fp32", "fp64"},
-            "the numbers to compute with");
+  add_answer_options(command, options.format, options.output);
   given->task.emplace(command, std::vector<std::string>{"commands", "spacing", "stages"});
   return command;
 }

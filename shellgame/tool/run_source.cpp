@@ -34,4 +34,24 @@ Task trace_task(const TaskOptions& options, const Experiment* run) {
   return task;
 }
 
+void add_model_options(CLI::App* command, std::string& run, ModelPlace& model,
+                       std::string& tokenizer, const std::vector<std::string>& precisions) {
+  command->add_option("--run", run, "a run: its model, and its task unless another is given")
+      ->type_name("DIR");
+  command->add_option("--model", model.directory, "a Hugging Face directory")->type_name("DIR");
+  command
+      ->add_option("--tokenizer", tokenizer,
+                   "lexeme, bytes, or a tokenizer.json; by default the model's own, if any")
+      ->type_name("NAME");
+  add_words(command, "--device", model.device, {"cpu", "cuda"}, "where to compute");
+  add_words(command, "--precision", model.precision, precisions, "the numbers to compute with");
+}
+
+void add_answer_options(CLI::App* command, std::string& format, std::string& output) {
+  add_words(command, "--format", format, {"text", "json", "csv"}, "the form of the answer");
+  command->add_option("--output", output, "a file, or - for standard output")
+      ->type_name("PATH")
+      ->capture_default_str();
+}
+
 }  // namespace shellgame

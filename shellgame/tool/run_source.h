@@ -19,4 +19,11 @@ std::optional<Experiment> open_run(const std::string& run, ModelPlace& model,
 // stage, for that is what it leads to.
 Task trace_task(const TaskOptions& options, const Experiment* run);
 
+// The options by which a command takes a model (--run, --model, --tokenizer, --device,
+// --precision).
+void add_model_options(CLI::App* command, std::string& run, ModelPlace& model,
+                       std::string& tokenizer, const std::vector<std::string>& precisions);
+// --format and --output.
+void add_answer_options(CLI::App* command, std::string& format, std::string& output);
+
 }  // namespace shellgame
