@@ -24,6 +24,15 @@ at::Tensor state_part(const at::Tensor& state, int head) {
   return state.dim() == 2 ? state : state.select(1, head);
 }
 
+// The last inputs of a short convolution [B, C, W], of which a head has the channels
+// [n, H, width] of each step; undefined where several heads share theirs.
+at::Tensor convolved_part(const at::Tensor& inputs, const at::Tensor& recurrent, std::int64_t width,
+                          int head) {
+  const std::int64_t heads = recurrent.size(1);
+  if (inputs.size(1) % (heads * width) != 0) return {};
+  return inputs.unflatten(1, {inputs.size(1) / (heads * width), heads, width}).select(2, head);
+}
+
 }  // namespace
 
 std::vector<LayerHeads> heads_of(const Model& model) {
@@ -98,6 +107,18 @@ void move_head_state(LayerState& state, int head, const at::Tensor& from) {
         state_part(found->second, head).index_select(0, from.to(found->second.device()));
     found->second = found->second.clone();
     state_part(found->second, head).copy_(other);
+  }
+  const auto recurrent = state.mixer.find("recurrent");
+  if (recurrent == state.mixer.end() || recurrent->second.dim() != 4) return;
+  for (const char* name : {"conv_q", "conv_k", "conv_v"}) {
+    const auto found = state.mixer.find(name);
+    if (found == state.mixer.end() || !found->second.defined()) continue;
+    const std::int64_t width = recurrent->second.size(name == std::string_view("conv_v") ? 3 : 2);
+    at::Tensor moved = found->second.contiguous().clone();
+    const at::Tensor part = convolved_part(moved, recurrent->second, width, head);
+    if (!part.defined()) continue;
+    part.copy_(part.index_select(0, from.to(part.device())));
+    found->second = moved;
   }
 }
 

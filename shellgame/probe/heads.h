@@ -37,7 +37,8 @@ at::Tensor head_part(const at::Tensor& tap, const std::string& name, int head, i
 
 // What a head remembers, as [B, features]; undefined where the layer remembers nothing of one size.
 at::Tensor head_state(const LayerState& state, int head);
-// Sequence b gets what sequence from[b] remembers: of one head, or of all layers and heads.
+// Sequence b gets what sequence from[b] remembers: of one head (its state, and the last inputs of
+// its short convolutions), or of all layers and heads.
 void move_head_state(LayerState& state, int head, const at::Tensor& from);
 ModelState moved_state(const ModelState& state, const at::Tensor& from);
 ModelState copied_state(const ModelState& state);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "shellgame/evaluate/sequence_rows.h"
 #include "shellgame/probe/command_beliefs.h"
+#include "shellgame/sequences/numbered_group.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/threads.h"
 
@@ -43,7 +45,7 @@ Lines lines_of(const Program& program) {
   return lines;
 }
 
-ProbeTrace made(const Trace& trace, const Tokenizer& tokenizer, const TraceRows& rows,
+ProbeTrace made(const Trace& trace, const Tokenizer& tokenizer, const RowMaker& rows,
                 bool certain) {
   const Program& program = trace.program;
   const std::size_t n = program.names().size();
@@ -110,6 +112,41 @@ ProbeTraces::ProbeTraces(const Task& task, const Tokenizer& tokenizer, std::uint
     if (before != traces_[i].ids.size()) {
       fail("trace {} must have {} tokens in either form, not {}", i, before, traces_[i].ids.size());
     }
+  });
+}
+
+ProbeTraces::ProbeTraces(const SequenceSpec& words, std::uint64_t seed, std::uint64_t count)
+    : rows_(std::make_unique<SequenceRows>(words, seed)), traces_(count) {
+  if (words.kind != "word-problem") {
+    wrong_use("probes read traces and word problems, not {}", words.kind);
+  }
+  const NumberedGroup group = NumberedGroup::parse(words.group);
+  variables_ = static_cast<std::size_t>(group.group().degree());
+  // product(state, x) sends v to state(x(v)), or by left multiplication x(state(v)): then the
+  // inverses do the first.
+  const auto images = [&](std::uint32_t element) {
+    Permutation p = group.element(element);
+    if (words.product == Multiplication::kLeft) p = p.inverse();
+    std::vector<std::uint16_t> all(variables_);
+    for (std::size_t v = 0; v < variables_; ++v) {
+      all[v] = static_cast<std::uint16_t>(p(static_cast<int>(v)));
+    }
+    return all;
+  };
+  parallel_for(count, [&](std::size_t i) {
+    ProbeTrace& trace = traces_[i];
+    RowPiece piece;
+    rows_->row(i)->next(piece);
+    trace.ids.assign(piece.ids.begin(), piece.ids.end());
+    trace.kinds.assign(piece.ids.size(), TokenKind::kElement);
+    for (std::size_t t = 0; t < piece.ids.size(); ++t) {
+      trace.commands.push_back({.from = t,
+                                .to = t + 1,
+                                .sources = images(piece.ids[t]),
+                                .state = images(piece.reveals[t].value)});
+      trace.commands.back().belief = one_hot(trace.commands.back().state);
+    }
+    trace.reveals = std::move(piece.reveals);
   });
 }
 

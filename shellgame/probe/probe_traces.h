@@ -1,5 +1,6 @@
 // Traces as probes need them: tokens with their kinds, and at every command where it stands, what
-// it did, the true state after it and the exact belief. No Torch.
+// it did, the true state after it and the exact belief. Of a word problem each token is a command:
+// its state is the product so far. No Torch.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 
 #include "shellgame/evaluate/trace_rows.h"
 #include "shellgame/probe/token_kinds.h"
+#include "shellgame/sequences/sequence_spec.h"
 
 namespace shellgame {
 
@@ -35,15 +37,18 @@ class ProbeTraces {
   // uncertain task. The tokenizer must outlive the traces.
   ProbeTraces(const Task& task, const Tokenizer& tokenizer, std::uint64_t seed, std::uint64_t count,
               bool beliefs);
+  // Words of a group that acts on points: a variable for each point, the product's image as its
+  // value (by left multiplication, that of its inverse). Throws UsageError for another kind.
+  ProbeTraces(const SequenceSpec& words, std::uint64_t seed, std::uint64_t count);
 
   const std::vector<ProbeTrace>& all() const { return traces_; }
-  const TraceRows& rows() const { return *rows_; }  // the same traces, for evaluate()
+  const RowMaker& rows() const { return *rows_; }  // the same traces, for evaluate()
   std::size_t variables() const { return variables_; }
   bool certain() const { return certain_; }
   bool has_beliefs() const { return rows_->has_beliefs(); }
 
  private:
-  std::unique_ptr<TraceRows> rows_;
+  std::unique_ptr<RowMaker> rows_;
   std::vector<ProbeTrace> traces_;
   std::size_t variables_ = 0;
   bool certain_ = true;

@@ -213,7 +213,8 @@ Json probe_state(const Model& model, const ProbeTraces& traces, std::size_t plac
     }
     rows.push_back(std::move(row));
   }
-  Json report = {{"chance", traces.rows().chance()}, {"bayes_accuracy", nullptr}};
+  Json report = {{"chance", 1.0 / static_cast<double>(traces.variables())},
+                 {"bayes_accuracy", nullptr}};
   if (traces.has_beliefs()) {
     const auto commands = spread_commands(traces.all().front().commands.size(), places);
     const Targets targets = targets_of(traces, commands);

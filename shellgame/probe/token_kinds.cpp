@@ -111,7 +111,7 @@ const char* to_string(TokenKind kind) {
   static constexpr std::array<const char*, kTokenKinds> kNames = {
       "newline",        "prompt",      "left variable",  "left comma", "=",
       "right variable", "right comma", "assigned value", "print",      "name",
-      "space",          "value",       "other"};
+      "space",          "value",       "element",        "other"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -23,6 +23,7 @@ enum class TokenKind : std::uint8_t {
   kName,        // a variable that is printed or asserted, or its name in the output
   kSpace,       // before a value in the output; also ` == `
   kValue,       // a value that is shown
+  kElement,     // of a word problem
   kOther,
 };
 inline constexpr std::size_t kTokenKinds = static_cast<std::size_t>(TokenKind::kOther) + 1;

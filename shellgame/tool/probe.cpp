@@ -1,6 +1,7 @@
 // `shellgame probe`: what is inside a model, and what happens when it is changed.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "shellgame/system/error.h"
@@ -15,6 +16,7 @@ struct Given {
   std::optional<TaskOptions> task;
   std::string run, amounts;
   std::uint64_t commands = 64, spacing = 2;
+  bool words = false;
   ProbeOptions options;
 };
 
@@ -34,21 +36,42 @@ std::vector<double> numbers(std::string_view text) {
   return list;
 }
 
+// Every element of a word is a command, and every product is asked for.
+SequenceSpec word_problem(const Given& given, const Experiment* run) {
+  SequenceSpec spec{.kind = "word-problem"};
+  if (run != nullptr && run->sequence) {
+    spec = run->stages.back().sequence.value_or(*run->sequence);
+  }
+  if (spec.kind != "word-problem") {
+    wrong_use(
+        "probes read traces and word problems, and the run '{}' was trained on {}: name a task "
+        "that its model reads",
+        given.run, spec.kind);
+  }
+  if (const std::string* group = given.task->given("group")) spec.group = *group;
+  if (const std::string* product = given.task->given("product")) {
+    spec.product = parse_multiplication(*product);
+  }
+  spec.min = spec.max =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(given.commands, kMaxSequenceLength));
+  make_sequence_task(spec);
+  return spec;
+}
+
 void run(const Given& given) {
   ProbeOptions options = given.options;
   const std::optional<Experiment> run = open_run(given.run, options.model, options.tokenizer);
   const bool other_task = given.task->has_file() || given.task->given("moves") != nullptr ||
                           given.task->given("group") != nullptr;
-  if (run && run->sequence && !other_task) {
-    wrong_use(
-        "probes read traces, and the run '{}' was trained on sequences: name a task that its model "
-        "reads",
-        given.run);
+  options.amounts = numbers(given.amounts);
+  if (given.words || (run && run->sequence && !other_task)) {
+    options.words = word_problem(given, run ? &*run : nullptr);
+    learn_commands().probe(options);
+    return;
   }
   options.task = trace_task(*given.task, run ? &*run : nullptr);
   options.task.commands = given.commands;
   options.task.spacing = given.spacing;
-  options.amounts = numbers(given.amounts);
   check_task(options.task);
   learn_commands().probe(options);
 }
@@ -65,7 +88,11 @@ CLI::App* add_probe_of(CLI::App& probe, const std::shared_ptr<Given>& given,
   given->spacing = spacing;
   CLI::App* command = add_command(probe, name, summary, examples, [given] { run(*given); });
   add_model_options(command, given->run, options.model, options.tokenizer, {"fp32", "fp64"});
-  add_number(command, "--commands", given->commands, 2, "commands of a trace");
+  command->add_flag("--word-problem", given->words,
+                    "words of --group instead of traces: each element is a command, each product "
+                    "is asked for (the default of a run that was trained on them)");
+  add_number(command, "--commands", given->commands, 2,
+             "commands of a trace, or elements of a word");
   add_number(command, "--spacing", given->spacing, 1, "a reveal after every so many commands");
   add_number(command, "--count", options.count, 1, "traces");
   add_number(command, "--seed", options.seed, 0,

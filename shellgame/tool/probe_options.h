@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "shellgame/sequences/sequence_spec.h"
 #include "shellgame/tasks/task.h"
 #include "shellgame/tool/learn_commands.h"
 
@@ -15,6 +17,7 @@ struct ProbeOptions {
   ModelPlace model;
   std::string tokenizer;  // empty: the model's own, else lexemes
   Task task;
+  std::optional<SequenceSpec> words = {};  // a word problem instead of traces
   std::uint64_t count = 1, seed = 0;
   std::string format = "text", output = "-";
   // intervene

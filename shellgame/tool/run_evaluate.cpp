@@ -31,13 +31,6 @@ struct Point {
   bool beliefs = true;
 };
 
-std::string sequence_words(const SequenceSpec& spec) {
-  return spec.kind == "word-problem"
-             ? fmt::format("word problem of {}, {} multiplication", spec.group,
-                           spec.product == Multiplication::kRight ? "right" : "left")
-             : spec.kind;
-}
-
 std::string length_words(const SequenceSpec& spec) {
   return spec.min == spec.max || spec.kind == "word-problem"
              ? fmt::format("{}", spec.max)
@@ -201,6 +194,13 @@ std::string tokenizer_of(const std::string& named, const std::string& model_dire
   if (!named.empty()) return named;
   const std::string own = model_directory + "/tokenizer.json";
   return std::filesystem::exists(own) ? own : "lexeme";
+}
+
+std::string sequence_words(const SequenceSpec& spec) {
+  return spec.kind == "word-problem"
+             ? fmt::format("word problem of {}, {} multiplication", spec.group,
+                           spec.product == Multiplication::kRight ? "right" : "left")
+             : spec.kind;
 }
 
 std::string task_words(const Task& task) {

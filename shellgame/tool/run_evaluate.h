@@ -12,6 +12,7 @@ namespace shellgame {
 std::string tokenizer_of(const std::string& named, const std::string& model_directory);
 // A task in a few words: its group and moves, and every other key that is not as usual.
 std::string task_words(const Task& task);
+std::string sequence_words(const SequenceSpec& spec);
 
 EvaluationReport evaluate_grid(const EvaluateOptions& options, const Model& model);
 

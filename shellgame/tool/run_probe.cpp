@@ -56,27 +56,15 @@ std::string as_text(const ProbeOptions& options, const Json& report) {
   return text + rows_as_text(report.at("heads"));
 }
 
-}  // namespace
+void check_vocabulary(const Model& model, std::uint64_t tokens, const std::string& of) {
+  if (tokens <= static_cast<std::uint64_t>(model.config().spec().vocabulary)) return;
+  wrong_use("the model must know the {} tokens of '{}', but its vocabulary has {}", tokens, of,
+            model.config().spec().vocabulary);
+}
 
-void run_probe(const ProbeOptions& options) {
-  const Model model = open_model(options.model);
-  const auto tokenizer = open_tokenizer(tokenizer_of(options.tokenizer, options.model.directory));
-  std::string note;
-  const bool beliefs = beliefs_are_cheap(options.task, options.count, note);
-  if (!note.empty()) fmt::print(stderr, "note: {}\n", note);
-  if (tokenizer->vocabulary_size() > static_cast<std::uint64_t>(model.config().spec().vocabulary)) {
-    wrong_use("the model must know the {} tokens of '{}', but its vocabulary has {}",
-              tokenizer->vocabulary_size(), tokenizer->name(), model.config().spec().vocabulary);
-  }
-  // Interventions are judged on rows that evaluation makes for itself.
-  const std::uint64_t kept = options.probe == "intervene" ? 0 : options.count;
-  const ProbeTraces traces(options.task, *tokenizer, evaluation_seed(options.seed), kept, beliefs);
-  Json report = {{"model", options.model.directory},
-                 {"task", task_words(options.task)},
-                 {"commands", options.task.commands},
-                 {"spacing", options.task.spacing},
-                 {"count", options.count},
-                 {"seed", options.seed}};
+// `report`: what was asked; the answer is added to it.
+void write_report(const ProbeOptions& options, const Model& model, const ProbeTraces& traces,
+                  Json report) {
   report.update(report_of(options, model, traces));
   OutputFile file(options.output);
   if (options.format == "json") {
@@ -85,11 +73,46 @@ void run_probe(const ProbeOptions& options) {
     file.write(rows_as_csv(report.at(options.probe == "betas" ? "kinds" : "heads")));
   } else {
     file.write(fmt::format("{}: {}, {} commands, spacing {}, {} traces\n", options.model.directory,
-                           task_words(options.task), options.task.commands, options.task.spacing,
-                           options.count) +
+                           report.at("task").get<std::string>(),
+                           report.at("commands").get<std::uint64_t>(),
+                           report.at("spacing").get<std::uint64_t>(), options.count) +
                as_text(options, report));
   }
   file.commit();
+}
+
+}  // namespace
+
+void run_probe(const ProbeOptions& options) {
+  const Model model = open_model(options.model);
+  if (options.words) {
+    const std::uint64_t kept = options.probe == "intervene" ? 0 : options.count;
+    const ProbeTraces words(*options.words, evaluation_seed(options.seed), kept);
+    check_vocabulary(model, words.rows().vocabulary_size(), sequence_words(*options.words));
+    write_report(options, model, words,
+                 {{"model", options.model.directory},
+                  {"task", sequence_words(*options.words)},
+                  {"commands", options.words->max},
+                  {"spacing", 1},
+                  {"count", options.count},
+                  {"seed", options.seed}});
+    return;
+  }
+  const auto tokenizer = open_tokenizer(tokenizer_of(options.tokenizer, options.model.directory));
+  std::string note;
+  const bool beliefs = beliefs_are_cheap(options.task, options.count, note);
+  if (!note.empty()) fmt::print(stderr, "note: {}\n", note);
+  check_vocabulary(model, tokenizer->vocabulary_size(), tokenizer->name());
+  // Interventions are judged on rows that evaluation makes for itself.
+  const std::uint64_t kept = options.probe == "intervene" ? 0 : options.count;
+  const ProbeTraces traces(options.task, *tokenizer, evaluation_seed(options.seed), kept, beliefs);
+  write_report(options, model, traces,
+               {{"model", options.model.directory},
+                {"task", task_words(options.task)},
+                {"commands", options.task.commands},
+                {"spacing", options.task.spacing},
+                {"count", options.count},
+                {"seed", options.seed}});
 }
 
 }  // namespace shellgame

@@ -66,6 +66,27 @@ TEST(Heads, AMovedStateIsThatOfTheOtherSequenceInOneHeadOnly) {
   EXPECT_TRUE(after[2][1].equal(before[0][1]));
 }
 
+// Channels are [step, head, width].
+TEST(Heads, AHeadsLastInputsMoveWithItsState) {
+  LayerState state;
+  state.mixer["recurrent"] = at::zeros({2, 3, 2, 4});
+  state.mixer["conv_q"] = at::arange(2 * 6, at::kDouble).view({2, 6, 1});
+  state.mixer["conv_k"] = at::arange(2 * 12 * 2, at::kDouble).view({2, 12, 2});
+  state.mixer["conv_v"] = at::arange(2 * 8, at::kDouble).view({2, 8, 1});  // shared by heads
+  const PartState before = state.mixer;
+  move_head_state(state, 1, at::tensor({1, 0}, at::kLong));
+  const auto expect_moved = [&](const std::string& name, const std::vector<std::int64_t>& moved) {
+    for (std::int64_t c = 0; c < before.at(name).size(1); ++c) {
+      const bool other = std::ranges::find(moved, c) != moved.end();
+      EXPECT_TRUE(state.mixer[name][0][c].equal(before.at(name)[other ? 1 : 0][c])) << name << c;
+      EXPECT_TRUE(state.mixer[name][1][c].equal(before.at(name)[other ? 0 : 1][c])) << name << c;
+    }
+  };
+  expect_moved("conv_q", {2, 3});
+  expect_moved("conv_k", {2, 3, 8, 9});
+  expect_moved("conv_v", {});
+}
+
 TEST(Heads, ATapWithoutHeadsIsRefused) {
   EXPECT_THROW(head_part(at::zeros({1, 4, 10}), "mixed", 0, 3), UsageError);
 }

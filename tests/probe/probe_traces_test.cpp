@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "shellgame/sequences/numbered_group.h"
+#include "shellgame/system/error.h"
 #include "shellgame/tasks/task_file.h"
 #include "shellgame/tokens/tokenizer.h"
 
@@ -54,6 +56,36 @@ TEST(ProbeTraces, StatesFollowFromTheCommandsAndFitTheReveals) {
       EXPECT_EQ(trace.commands[reveal.command - 1].state[reveal.variable], reveal.value);
     }
   }
+}
+
+TEST(ProbeTraces, EveryElementOfAWordIsACommand) {
+  for (const Multiplication side : {Multiplication::kRight, Multiplication::kLeft}) {
+    const ProbeTraces traces(
+        {.kind = "word-problem", .group = "S4", .product = side, .min = 9, .max = 9}, 7, 3);
+    EXPECT_EQ(traces.variables(), 4u);
+    EXPECT_TRUE(traces.certain());
+    ASSERT_EQ(traces.all().size(), 3u);
+    const NumberedGroup group = NumberedGroup::parse("S4");
+    for (const ProbeTrace& trace : traces.all()) {
+      ASSERT_EQ(trace.commands.size(), 9u);
+      ASSERT_EQ(trace.reveals.size(), 9u);
+      for (std::size_t t = 0; t < 9; ++t) {
+        const ProbeCommand& command = trace.commands[t];
+        EXPECT_EQ(command.from, t);
+        EXPECT_EQ(command.to, t + 1);
+        EXPECT_EQ(trace.reveals[t].after, t);
+        const Permutation product = group.element(trace.reveals[t].value);
+        for (std::uint16_t v = 0; v < 4; ++v) {
+          const int image = side == Multiplication::kRight ? product(v) : product.inverse()(v);
+          EXPECT_EQ(command.state[v], image);
+          const std::uint16_t source = command.sources[v];
+          EXPECT_EQ(command.state[v], t == 0 ? source : trace.commands[t - 1].state[source]);
+          EXPECT_EQ(command.belief[v * 4u + command.state[v]], 1);
+        }
+      }
+    }
+  }
+  EXPECT_THROW(ProbeTraces({.kind = "parity"}, 7, 3), UsageError);
 }
 
 TEST(ProbeTraces, BeliefsOfUncertainCommandsAreDistributions) {
