@@ -12,7 +12,7 @@ namespace {
 
 // In units of the view box. Letters are of 12 units, 16 on narrow screens (page.css).
 constexpr double kWidth = 480, kHeight = 270;
-constexpr double kLeft = 56, kRight = 14, kTop = 14, kBottom = 48;
+constexpr double kLeft = 66, kRight = 14, kTop = 14, kBottom = 48;
 constexpr double kRight_edge = kWidth - kRight, kFloor = kHeight - kBottom;
 // More places than this for a pointer would be narrower than a pointer.
 constexpr std::size_t kMostStripes = 120;
@@ -172,7 +172,7 @@ std::string marks_of(const PageCurve& one, const Frame& frame) {
     const double y = curve.y[static_cast<std::size_t>(after - curve.x.begin())];
     out += fmt::format(
         "<circle class=\"mark {}\" cx=\"{:.1f}\" cy=\"{:.1f}\" "
-        "r=\"3.5\"><title>{}</title></circle>\n",
+        "r=\"3\"><title>{}</title></circle>\n",
         colour_class(one.colour), frame.across(*after), frame.up(y), xml_escaped(meaning));
   }
   return out;

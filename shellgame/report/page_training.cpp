@@ -17,6 +17,7 @@ using Series = std::vector<double> Course::*;
 
 constexpr std::size_t kPoints = 120;    // of a curve; each is the mean of the steps around it
 constexpr std::size_t kMostCurves = 8;  // more runs are drawn as their groups' means
+constexpr std::size_t kFewRuns = 3;     // more would cover their charts with the marks of stages
 
 // Step and tokens at which each stage began.
 std::vector<std::size_t> stage_starts(const Course& course) {
@@ -97,7 +98,8 @@ PageChart chart_of(const std::vector<RunGroup>& groups, const Quantity& quantity
                                      fmt::format("{}", run->course.stage[i] + 1));
         one.curve.name = "";
       } else {
-        one.marks = stage_marks(run->course, x);
+        if (runs <= kFewRuns || quantity.series == &Course::accuracy)
+          one.marks = stage_marks(run->course, x);
       }
       chart.curves.push_back(std::move(one));
     }

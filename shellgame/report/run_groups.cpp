@@ -66,6 +66,7 @@ std::vector<RunGroup> groups_of(const std::vector<RunRecord>& runs) {
   }
   if (groups.size() == 1) {
     const RunRecord& run = *groups[0].runs[0];
+    groups[0].alone = true;
     groups[0].name = !run.arm.empty() ? run.arm : !run.name.empty() ? run.name : run.directory;
     return groups;
   }
@@ -88,8 +89,8 @@ std::string run_name(const RunGroup& group, const RunRecord& run) {
   if (group.runs.size() == 1) return group.name;
   const auto same = std::ranges::count(group.runs, run.seed, &RunRecord::seed);
   // The same experiment with the same seed, run twice.
-  if (same > 1) return fmt::format("{}, {}", group.name, run.directory);
-  return fmt::format("{}, seed {}", group.name, run.seed);
+  const std::string own = same > 1 ? run.directory : fmt::format("seed {}", run.seed);
+  return group.alone ? own : fmt::format("{}, {}", group.name, own);
 }
 
 Spread spread_of(const std::vector<double>& values) {

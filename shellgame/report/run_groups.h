@@ -13,6 +13,7 @@ namespace shellgame {
 struct RunGroup {
   std::string name;  // what tells it from the other groups, in few words
   std::vector<const RunRecord*> runs;
+  bool alone = false;  // there is no other group
 };
 
 // In the order of the runs, which must outlive the groups.
@@ -21,7 +22,8 @@ std::vector<RunGroup> groups_of(const std::vector<RunRecord>& runs);
 // Keys of experiment.toml that have not the same value in all runs (or are missing in some).
 std::set<std::string> differing_keys(const std::vector<RunRecord>& runs);
 
-// What a run is called among others: its group's name, and its seed if the group has several runs.
+// What a run is called among others: its group's name if there are several groups, and its seed if
+// the group has several runs.
 std::string run_name(const RunGroup& group, const RunRecord& run);
 
 struct Spread {
