@@ -12,7 +12,7 @@ namespace {
 
 // In units of the view box. Letters are of 12 units, 16 on narrow screens (page.css).
 constexpr double kWidth = 480, kHeight = 270;
-constexpr double kLeft = 66, kRight = 14, kTop = 14, kBottom = 48;
+constexpr double kLeft = 66, kRight = 24, kTop = 14, kBottom = 48;
 constexpr double kRight_edge = kWidth - kRight, kFloor = kHeight - kBottom;
 // More places than this for a pointer would be narrower than a pointer.
 constexpr std::size_t kMostStripes = 120;
@@ -141,7 +141,7 @@ std::string axes(const PageChart& chart, const Frame& frame, const std::vector<P
   return out;
 }
 
-std::string curve_of(const PageCurve& one, const Frame& frame) {
+std::string curve_of(const PageCurve& one, const Frame& frame, bool dots) {
   const Curve& curve = one.curve;
   const std::string colour = colour_class(one.colour);
   std::string out;
@@ -154,7 +154,7 @@ std::string curve_of(const PageCurve& one, const Frame& frame) {
   }
   out += fmt::format("<polyline class=\"curve {}\" points=\"{}\"/>\n", colour,
                      points_of(frame, curve.x, curve.y));
-  if (curve.x.size() <= kMostDots) {
+  if (dots) {
     for (std::size_t i = 0; i < curve.x.size(); ++i)
       out += fmt::format("<circle class=\"dot {}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.5\"/>\n",
                          colour, frame.across(curve.x[i]), frame.up(curve.y[i]));
@@ -237,7 +237,9 @@ std::string PageChart::figure() const {
   const Frame frame = frame_of(*this, drawn);
   std::string out = opening(title, style, kHeight);
   out += axes(*this, frame, drawn);
-  for (const PageCurve& one : drawn) out += curve_of(one, frame);
+  const bool dots = std::ranges::all_of(
+      drawn, [](const PageCurve& one) { return one.curve.x.size() <= kMostDots; });
+  for (const PageCurve& one : drawn) out += curve_of(one, frame, dots);
   out += fmt::format("<path class=\"cross\" d=\"M0 {}V{}\"/>\n", kTop, kFloor);
   out += stripes(*this, frame, drawn);
   for (const PageCurve& one : drawn) out += marks_of(one, frame);

@@ -131,6 +131,17 @@ PageChart chart_over(const std::string& title, const std::string& x_label, doubl
   return chart;
 }
 
+// The level of chance, NaN where runs differ in it (other numbers of values).
+double common_chance(const std::vector<RunGroup>& groups, const std::string& cell) {
+  std::vector<double> all;
+  for (const RunGroup& group : groups) {
+    const auto values = values_of(group, cell, "chance");
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  const Spread spread = spread_of(all);
+  return spread.least == spread.most ? spread.mean : std::nan("");
+}
+
 // Accuracy along the one key that varies, a curve for each configuration.
 std::string line_along(const std::vector<RunGroup>& groups, const std::vector<const Json*>& cells) {
   const char* along = nullptr;
@@ -141,7 +152,7 @@ std::string line_along(const std::vector<RunGroup>& groups, const std::vector<co
   }
   if (along == nullptr) return "";
   PageChart chart = chart_over(fmt::format("Accuracy of revealed values against {}", along), along,
-                               number_of(*cells[0], "chance"));
+                               common_chance(groups, cell_name(*cells[0])));
   const std::vector<double> places = sorted_values(cells, along);
   chart.log_x = places.back() >= 8 * places.front();
   int colour = 0;
@@ -216,7 +227,7 @@ std::string position_charts(const std::vector<RunGroup>& groups,
     for (const Kind& kind : kinds) {
       PageChart chart = chart_over(
           kind.title, sequence ? "inputs read" : "commands read",
-          std::string(kind.key) == "accuracy" ? number_of(*cell, "chance") : std::nan(""));
+          std::string(kind.key) == "accuracy" ? common_chance(groups, name) : std::nan(""));
       if (!kind.share) chart.y_most = 0;
       int colour = 0;
       for (const RunGroup& group : groups) {
