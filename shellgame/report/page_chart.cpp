@@ -186,7 +186,8 @@ std::string values_at(const PageChart& chart, const std::vector<PageCurve>& curv
     const auto at = std::ranges::find(one.curve.x, x);
     if (at == one.curve.x.end()) continue;
     const auto i = static_cast<std::size_t>(at - one.curve.x.begin());
-    text += fmt::format("\n{}: {}", one.curve.name, short_number(one.curve.y[i]));
+    text += fmt::format("\n{}: {}", one.curve.name.empty() ? chart.y_label : one.curve.name,
+                        short_number(one.curve.y[i]));
     if (!one.curve.low.empty() && one.curve.low[i] != one.curve.high[i]) {
       text += fmt::format(" ({} to {})", short_number(one.curve.low[i]),
                           short_number(one.curve.high[i]));

@@ -10,7 +10,8 @@
 
 namespace shellgame {
 
-// A curve of line_chart.h with what a page adds. Points that are not finite are left out.
+// A curve of line_chart.h with what a page adds; one without a name is not in the legend. Points
+// that are not finite are left out.
 struct PageCurve {
   Curve curve;
   int colour = 0;  // of kPageColours

@@ -211,14 +211,16 @@ std::string position_charts(const std::vector<RunGroup>& groups,
                             const std::vector<const Json*>& cells) {
   struct Kind {
     const char* title;
+    const char* y_label;
     const char* key;
     const char* bounds;
     bool share;  // from 0 to 1
   };
   const Kind kinds[] = {
-      {"Accuracy at each reveal", "accuracy", "accuracy_bounds", true},
-      {"Survival: all reveals right so far", "whole_prefix_accuracy", "whole_prefix_bounds", true},
-      {"Cross entropy at each reveal, nats", "cross_entropy", "", false}};
+      {"Accuracy at each reveal", "accuracy", "accuracy", "accuracy_bounds", true},
+      {"Survival: all reveals right so far", "survival", "whole_prefix_accuracy",
+       "whole_prefix_bounds", true},
+      {"Cross entropy at each reveal, nats", "cross entropy", "cross_entropy", "", false}};
   std::string out;
   for (const Json* cell : cells) {
     const std::string name = cell_name(*cell);
@@ -228,6 +230,7 @@ std::string position_charts(const std::vector<RunGroup>& groups,
       PageChart chart = chart_over(
           kind.title, sequence ? "inputs read" : "commands read",
           std::string(kind.key) == "accuracy" ? common_chance(groups, name) : std::nan(""));
+      chart.y_label = kind.y_label;
       if (!kind.share) chart.y_most = 0;
       int colour = 0;
       for (const RunGroup& group : groups) {

@@ -58,7 +58,7 @@ TEST(HtmlPage, HoldsEveryNumberOfAnEvaluation) {
         << number;
   }
   EXPECT_THAT(page, HasSubstr("title=\"0.12345678\""));
-  EXPECT_THAT(page, HasSubstr("commands read 4\n: 0.5625"));  // the survival curve
+  EXPECT_THAT(page, HasSubstr("commands read 4\nsurvival: 0.5625"));  // the survival curve
   EXPECT_THAT(page, HasSubstr("shellgame train small.toml --run DIR"));
   EXPECT_THAT(page, HasSubstr(kCommand));
   EXPECT_THAT(page, HasSubstr("a processor"));
@@ -112,7 +112,7 @@ TEST(HtmlPage, AnUnfinishedRunSaysSoAndShowsWhatThereIs) {
   const std::string page = page_of(folder / "run");
   EXPECT_THAT(page, HasSubstr("not finished yet"));
   EXPECT_THAT(page, HasSubstr("unfinished, at step 6, last checkpoint at step 4"));
-  EXPECT_THAT(page, HasSubstr("step 6\n: 0.6667"));  // its loss so far
+  EXPECT_THAT(page, HasSubstr("step 6\nloss: 0.6667"));  // its loss so far
   EXPECT_THAT(page, Not(HasSubstr("<h2>Evaluation")));
   expect_well_formed(folder, page);
   std::filesystem::remove(folder / "run/metrics.jsonl");

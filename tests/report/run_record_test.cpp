@@ -36,7 +36,7 @@ TEST(RunRecord, HoldsWhatTheFilesHold) {
   const auto stage = std::ranges::find(run.settings, "stages.0.commands", &Setting::key);
   ASSERT_NE(stage, run.settings.end());
   EXPECT_EQ(stage->value, "[2, 4]");
-  EXPECT_EQ(stage->line, 10u);
+  EXPECT_EQ(stage->line, 9u);
 }
 
 TEST(RunRecord, ASweepIsItsRunsInTheOrderOfTheirNumbers) {
