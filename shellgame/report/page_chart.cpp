@@ -269,7 +269,8 @@ std::string box_figure(const std::string& title, const std::string& label,
     frame.x_most = std::max(frame.x_most, box.most);
   }
   if (frame.x_least == frame.x_most) frame.x_most = frame.x_least + 1;
-  constexpr double kRow = 24, kNames = 96;  // the names' column
+  frame.x_most += 0.01 * (frame.x_most - frame.x_least);  // room for a tick at 2 above 1.9999
+  constexpr double kRow = 24, kNames = 126;               // the names' column
   const double floor = kTop + kRow * static_cast<double>(boxes.size()), height = floor + kBottom;
   const auto across = [&](double x) {
     return kNames + (x - frame.x_least) / (frame.x_most - frame.x_least) * (kRight_edge - kNames);

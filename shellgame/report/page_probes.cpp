@@ -145,7 +145,9 @@ std::string of_run(const RunRecord& run) {
     }
     if (name == "intervene") {
       figures += intervention_figure(probe);
-      tables += table_of(fmt::format("Interventions ({})", about(probe)), heads_of(probe)).html();
+      tables +=
+          folded("Interventions",
+                 table_of(fmt::format("Interventions ({})", about(probe)), heads_of(probe)).html());
     }
     if (name == "state") {
       tables +=
