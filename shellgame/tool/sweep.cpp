@@ -255,10 +255,12 @@ Json gather(const SweepOptions& options, const std::vector<OneRun>& runs) {
     list.push_back(entry);
     i = j;
   }
+  Json environment = read_json(runs.front().directory + "/environment.json");
+  if (environment.is_object()) environment.erase("command");  // of one run among many
   return {{"command", command_of(options)},
           {"experiment", options.experiment},
           {"seeds", options.seeds},
-          {"environment", read_json(runs.front().directory + "/environment.json")},
+          {"environment", environment},
           {"runs", list}};
 }
 

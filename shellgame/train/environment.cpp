@@ -22,6 +22,24 @@ std::string processor_name() {
   return "";
 }
 
+// The command line of this process, as a shell would take it; "" where the system does not tell.
+std::string command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string text;
+  for (std::string word; std::getline(file, word, '\0');) {
+    if (text.empty()) word = word.substr(word.rfind('/') + 1);  // the program's name
+    const bool plain =
+        !word.empty() && word.find_first_of(" \t\n\"'\\$`*?[]{}()<>|&;#~!") == std::string::npos;
+    if (!plain) {
+      for (std::size_t at = 0; (at = word.find('\'', at)) != std::string::npos; at += 4)
+        word.replace(at, 1, "'\\''");
+      word = "'" + word + "'";
+    }
+    text += (text.empty() ? "" : " ") + word;
+  }
+  return text;
+}
+
 }  // namespace
 
 nlohmann::ordered_json environment_record() {
@@ -31,6 +49,7 @@ nlohmann::ordered_json environment_record() {
   char text[32];
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
   return {{"started", text},
+          {"command", command_line()},
           {"shellgame", SHELLGAME_VERSION},
           {"generator", kGeneratorVersion},
           {"libtorch", TORCH_VERSION},

@@ -5,7 +5,8 @@
 
 namespace shellgame {
 
-// Versions, processor, cores, threads, instruction set, compiler, system, the time of the start.
+// Versions, processor, cores, threads, instruction set, compiler, system, the time of the start,
+// the command.
 nlohmann::ordered_json environment_record();
 
 }  // namespace shellgame
