@@ -97,5 +97,7 @@ inline constexpr std::optional<Dtype> kDtypeOf<std::uint8_t> = Dtype::kU8;
 // `count` numbers from one type to another. Equal types are copied bit for bit; otherwise both must
 // be convertible (UsageError). Neither side needs to be aligned; they must not overlap.
 void convert(Dtype from, const void* in, Dtype to, void* out, std::size_t count);
+// So many at once when a file is converted: the buffer stays in the cache.
+inline constexpr std::size_t kConvertedAtOnce = std::size_t{1} << 16;
 
 }  // namespace shellgame

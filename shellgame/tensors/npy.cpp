@@ -8,8 +8,6 @@
 namespace shellgame {
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{1} << 16;  // numbers that are converted at once
-
 std::string read_beginning(const InputFile& file) {
   std::string bytes(std::min(file.size(), kMaxNpyHeader), '\0');
   file.read(0, std::as_writable_bytes(std::span(bytes)));
@@ -38,7 +36,7 @@ void NpyWriter::append(Dtype from, const void* data, std::size_t count) {
     return;
   }
   while (count > 0) {
-    const std::size_t part = std::min(count, kPiece);
+    const std::size_t part = std::min(count, kConvertedAtOnce);
     piece_.resize(part * dtype_size(dtype_));
     convert(from, bytes, dtype_, piece_.data(), part);
     file_.write(piece_);

@@ -9,8 +9,6 @@ namespace shellgame {
 namespace {
 
 // Numbers that are converted at once: larger than what a system call costs, small for the cache.
-constexpr std::size_t kPiece = std::size_t{1} << 16;
-
 SafetensorsHeader read_header(const InputFile& file) {
   std::string first(std::min<std::uint64_t>(file.size(), sizeof(std::uint64_t)), '\0');
   file.read(0, std::as_writable_bytes(std::span(first)));
@@ -53,9 +51,10 @@ void SafetensorsFile::read(const StoredTensor& tensor, Dtype dtype, void* out) c
                             dtype_name(dtype), dtype_name(tensor.dtype)));
   }
   const std::size_t width = dtype_size(tensor.dtype);
-  std::vector<std::byte> piece(std::min<std::uint64_t>(kPiece, tensor.elements()) * width);
+  std::vector<std::byte> piece(std::min<std::uint64_t>(kConvertedAtOnce, tensor.elements()) *
+                               width);
   for (std::uint64_t done = 0; done < tensor.elements();) {
-    const std::size_t count = std::min<std::uint64_t>(kPiece, tensor.elements() - done);
+    const std::size_t count = std::min<std::uint64_t>(kConvertedAtOnce, tensor.elements() - done);
     file_->read(place + done * width, std::span(piece).first(count * width));
     convert(tensor.dtype, piece.data(), dtype,
             static_cast<std::byte*>(out) + done * dtype_size(dtype), count);

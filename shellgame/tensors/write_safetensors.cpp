@@ -13,8 +13,6 @@
 namespace shellgame {
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{1} << 16;  // numbers that are converted at once
-
 void check_text(const std::string& text) {
   if (find_invalid_utf8(text) != std::string::npos)
     wrong_use("names and metadata of tensors must be UTF-8, but '{}' is not",
@@ -78,9 +76,9 @@ void write_numbers(const std::function<void(std::string_view)>& write, const Ten
     return;
   }
   const std::size_t width = dtype_size(source.stored_dtype());
-  std::string piece(std::min<std::uint64_t>(kPiece, elements) * width, '\0');
+  std::string piece(std::min<std::uint64_t>(kConvertedAtOnce, elements) * width, '\0');
   for (std::uint64_t done = 0; done < elements;) {
-    const std::size_t count = std::min<std::uint64_t>(kPiece, elements - done);
+    const std::size_t count = std::min<std::uint64_t>(kConvertedAtOnce, elements - done);
     convert(source.dtype, data + done * dtype_size(source.dtype), source.stored_dtype(),
             piece.data(), count);
     write({piece.data(), count * width});
