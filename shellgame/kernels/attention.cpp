@@ -83,7 +83,7 @@ HWY_INLINE FloatVector exp_below(FloatVector x) {
 }
 
 // to [rows.., distance] = factor * `count` rows of one head; zeros to the width's end in whole
-// vectors, and in rows up to `rows`.
+// vectors, and in rows up to `rows`, so that nothing is read that was never set.
 inline void gather(const RowView<const float>& view, std::size_t first, std::size_t head,
                    std::size_t width, std::size_t count, std::size_t rows, float factor, float* to,
                    std::size_t distance) {
