@@ -105,7 +105,7 @@ std::string text(const AttentionSizes& s) {
 }
 
 TEST(Attention, FollowsItsReferenceOnEveryTarget) {
-  // Blocks are 48 queries by 64 keys, and a forward item has 480 queries.
+  // Blocks are 24 queries by 64 keys, and a forward item has 480 queries.
   const std::vector<AttentionSizes> all = {
       {.B = 2, .T = 1, .S = 1, .H = 2, .G = 2, .K = 8, .V = 8},
       {.B = 1, .T = 1, .S = 133, .H = 2, .G = 1, .K = 16, .V = 16},
