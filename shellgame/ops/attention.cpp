@@ -11,6 +11,7 @@
 #include <mutex>
 #include <vector>
 
+#include "shellgame/kernels/attention.h"
 #include "shellgame/kernels/row_ops.h"
 #include "shellgame/ops/engine.h"
 #include "shellgame/ops/rows.h"
@@ -74,6 +75,65 @@ struct RotateOp : Function<RotateOp> {
   }
 };
 
+// q [B, T, H, K], k and v [B, S, G, ...] by blocks that stay in the caches.
+struct AttentionOp : Function<AttentionOp> {
+  static AttentionSizes sizes_of(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                 std::int64_t window) {
+    const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
+    return {.B = size(q.size(0)),
+            .T = size(q.size(1)),
+            .S = size(k.size(1)),
+            .H = size(q.size(2)),
+            .G = size(k.size(2)),
+            .K = size(q.size(3)),
+            .V = size(v.size(3)),
+            .window = size(window)};
+  }
+  static AttentionInput<float> input_of(const at::Tensor& q, const at::Tensor& k,
+                                        const at::Tensor& v, double scale) {
+    return {.q = head_rows(q),
+            .k = head_rows(k),
+            .v = head_rows(v),
+            .scale = static_cast<float>(scale)};
+  }
+
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& q_in,
+                            const at::Tensor& k_in, const at::Tensor& v_in, double scale,
+                            std::int64_t window, bool keep) {
+    const PartTimer timer("attention, forward");
+    const at::Tensor q = even_heads(q_in), k = even_heads(k_in), v = even_heads(v_in);
+    const AttentionSizes sizes = sizes_of(q, k, v, window);
+    at::Tensor o = at::empty({q.size(0), q.size(1), q.size(2), v.size(3)}, q.options());
+    at::Tensor saved;
+    if (keep) saved = at::empty({q.size(0), q.size(2), q.size(1), 2}, q.options());
+    attention_forward(sizes, input_of(q, k, v, scale), mutable_head_rows(o),
+                      mutable_numbers(saved));
+    if (keep) {
+      context->save_for_backward({q, k, v, o, saved});
+      context->saved_data["scale"] = scale;
+      context->saved_data["window"] = window;
+    }
+    return o;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const PartTimer timer("attention, backward");
+    const variable_list saved = context->get_saved_variables();
+    const at::Tensor &q = saved[0], &k = saved[1], &v = saved[2], &o = saved[3];
+    const at::Tensor d_o = even_heads(gradients[0]);
+    at::Tensor dq = at::empty(q.sizes(), q.options()), dk = at::empty(k.sizes(), k.options());
+    at::Tensor dv = at::empty(v.sizes(), v.options());
+    attention_backward(sizes_of(q, k, v, context->saved_data["window"].toInt()),
+                       input_of(q, k, v, context->saved_data["scale"].toDouble()), head_rows(o),
+                       numbers(saved[4]),
+                       {.d_o = head_rows(d_o),
+                        .dq = mutable_head_rows(dq),
+                        .dk = mutable_head_rows(dk),
+                        .dv = mutable_head_rows(dv)});
+    return {dq, dk, dv, at::Tensor(), at::Tensor(), at::Tensor()};
+  }
+};
+
 }  // namespace
 
 at::Tensor rotate(const at::Tensor& x, double theta, std::int64_t offset) {
@@ -94,6 +154,8 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
                      std::int64_t window) {
   const std::int64_t time = q.size(1), heads = q.size(2), sources = k.size(1);
   const std::int64_t groups = k.size(2), past = sources - time;
+  if (q.numel() > 0 && kernels_fit({q, k, v}))
+    return AttentionOp::apply(q, k, v, scale, window, at::GradMode::is_enabled());
   const auto spread = [&](const at::Tensor& x) {  // [B, H, S, X]
     at::Tensor y = x.transpose(1, 2);
     return groups == heads ? y : y.repeat_interleave(heads / groups, 1);

@@ -136,6 +136,10 @@ std::vector<Timed> around_the_recurrence(const HeadShape& s) {
            .forward = [](const std::vector<at::Tensor>& x) { return rotate(x[0], 10000, 0); }}};
 }
 
+struct HeadCounts {
+  std::int64_t queries, keys;
+};
+
 // The whole layer, since Torch's own LSTM and GRU, the twins here, take the input's weights too.
 Timed gated_cell(bool is_gru, std::int64_t batch, std::int64_t time, std::int64_t width) {
   const std::int64_t gates = is_gru ? 3 : 4;
@@ -156,6 +160,22 @@ Timed gated_cell(bool is_gru, std::int64_t batch, std::int64_t time, std::int64_
                      normal({gates * width, width}, 0.1), normal({gates * width}, 0.1),
                      normal({gates * width}, 0.1)},
           .forward = forward};
+}
+
+// Its work: two products forward and five backward, of the pairs that a causal mask lets through.
+Timed softmax_attention(std::int64_t batch, std::int64_t time, const HeadCounts& heads,
+                        std::int64_t width) {
+  const double pairs = static_cast<double>(time) * static_cast<double>(time + 1) / 2;
+  return {.name = "attention",
+          .shape = fmt::format("B {} T {} H {} G {} K=V {}", batch, time, heads.queries, heads.keys,
+                               width),
+          .flop = 14.0 * static_cast<double>(batch * heads.queries * width) * pairs,
+          .inputs = {normal({batch, time, heads.queries, width}),
+                     normal({batch, time, heads.keys, width}),
+                     normal({batch, time, heads.keys, width})},
+          .forward = [width](const std::vector<at::Tensor>& x) {
+            return attention(x[0], x[1], x[2], 1 / std::sqrt(static_cast<double>(width)), 0);
+          }};
 }
 
 Timed scalar_memory(std::int64_t batch, std::int64_t time, std::int64_t heads, std::int64_t width) {
@@ -210,6 +230,11 @@ BenchJson bench_kernels(const std::vector<std::string>& operations, int rounds) 
     all.push_back(gated_cell(true, batch, time, width));
     all.push_back(scalar_memory(batch, time, 2, width / 2));
   }
+  all.push_back(softmax_attention(8, 1465, {2, 2}, 32));
+  all.push_back(softmax_attention(16, 500, {2, 2}, 32));
+  all.push_back(softmax_attention(32, 60, {2, 2}, 32));
+  all.push_back(softmax_attention(4, 1465, {8, 8}, 64));
+  all.push_back(softmax_attention(4, 512, {8, 2}, 128));
   all.push_back(head(46880, 64, 90));
   all.push_back(head(512, 512, 151936));
   BenchJson list = BenchJson::array();
