@@ -34,6 +34,12 @@ Axis linear_axis(double least, double most, const std::string& label, int ticks)
   return axis;
 }
 
+Axis share_axis(const std::string& label) {
+  Axis axis = linear_axis(0, 1, label);
+  axis.most = 1.03;  // a line at 1 is not the frame
+  return axis;
+}
+
 Axis log_axis(double least, double most, const std::string& label) {
   if (least <= 0 || most <= least) wrong_use("a logarithmic axis must have numbers above 0");
   Axis axis{.least = least, .most = most, .log = true, .label = label, .ticks = {}};

@@ -22,8 +22,10 @@ struct Axis {
   std::vector<Tick> ticks = {};
 };
 
-// An axis with round ticks; a logarithmic one has powers of ten (and of two, if it spans less).
+// An axis with round ticks; a logarithmic one has powers of ten.
 Axis linear_axis(double least, double most, const std::string& label, int ticks = 5);
+// From 0 to a little above 1, for shares and accuracies.
+Axis share_axis(const std::string& label);
 Axis log_axis(double least, double most, const std::string& label);
 // Points that are not evenly spaced, each with a tick of its own (on a logarithmic axis).
 Axis points_axis(std::vector<double> points, const std::string& label);

@@ -77,6 +77,7 @@ int run(int argc, char** argv) {
   add_sweep(app);
   add_evaluate(app);
   add_probe(app);
+  add_figures(app);
   add_bench(app);
   add_signature(app);
   add_completion(app);
