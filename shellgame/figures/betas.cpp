@@ -31,8 +31,8 @@ Figure betas_figure(FigureSources& sources) {
   for (const Json& row : betas.at("layers"))
     names.push_back(fmt::format("{}", row.at("layer").get<int>()));
   const int layer = tracker ? tracker->layer : betas.at("layers").back().at("layer").get<int>();
-  Panel by_layer(canvas, {40, 26, 120, 126}, names_axis(names, "layer"),
-                 linear_axis(0, 2.05, "β", 4), "Heads together");
+  Panel by_layer(canvas, {40, 26, 120, 126}, names_axis(names, "layer"), beta_axis("β"),
+                 "Heads together");
   by_layer.draw_frame();
   by_layer.level(1, "");
   for (std::size_t i = 0; i < names.size(); ++i) {

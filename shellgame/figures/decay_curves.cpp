@@ -28,9 +28,10 @@ DecayCurve decay_curve(const AutomatonFile& file, const FilterOptions& options,
       curve.vanished = step;
       return curve;
     }
+    // A joint state without mass is found by the next evidence; a marginal one cannot be decoded.
     if (const double left = mass(); left > 0) {
       keep(step, left);
-    } else {
+    } else if (options.kind == FilterKind::kMarginal) {
       curve.vanished = step;
       return curve;
     }
@@ -42,27 +43,36 @@ void draw_decay(Figure& figure, const Box& inner, const std::vector<DecayCurve>&
                 const std::string& y_label) {
   double last = 1;
   for (const DecayCurve& curve : curves) last = std::max(last, curve.mass.x.back());
-  Panel panel(figure.canvas, inner, linear_axis(0, last * 1.12, "symbols read", 7),
-              log_axis(1e-48, 1e3, y_label));
+  Canvas& canvas = figure.canvas;
+  Panel panel(canvas, inner, linear_axis(0, last * 1.03, "symbols read", 7),
+              log_axis(1e-48, 1e8, y_label));
   panel.draw_frame();
+  // Those that decay fall along one line, whose lower left side is free for the list of their ends.
+  constexpr double kRow = 9.5;
+  const double left = inner.x + 12;
+  double y = inner.bottom() - 6 - kRow * static_cast<double>(curves.size() - 1);
+  const TextStyle heading{.size = 7, .bold = true};
+  canvas.text(left, y, "nothing is left at symbol", heading);
   for (std::size_t i = 0; i < curves.size(); ++i) {
     const DecayCurve& curve = curves[i];
-    const std::string colour = curve.vanished == 0 ? kGreen : colour_of(i == 2 ? 3 : i);
-    panel.series(curve.mass,
-                 {.colour = colour, .width = curve.vanished == 0 ? 1.6 : 1.2, .markers = false},
-                 curve.name);
     for (std::size_t k = 0; k < curve.mass.x.size(); ++k)
       figure.table.row({"curve", curve.name, curve.mass.x[k], "", "", curve.mass.y[k]});
-    const double x = panel.across(curve.mass.x.back()), y = panel.up(curve.mass.y.back());
     if (curve.vanished == 0) {
-      figure.canvas.text(panel.inner().right() - 2, panel.up(curve.mass.y.back()) - 4, curve.name,
-                         {.size = 7, .colour = colour, .anchor = Anchor::kEnd});
+      panel.series(curve.mass, {.colour = kGreen, .width = 1.4, .markers = false}, curve.name);
+      canvas.text(inner.right() - 3, inner.y + 7, curve.name,
+                  {.size = 7, .bold = true, .colour = kGreen, .anchor = Anchor::kEnd});
       continue;
     }
-    figure.canvas.circle(x, y, 2.4, colour, fmt::format("{} {}", curve.name, curve.vanished));
-    figure.canvas.text(x + 5, y + 2.5,
-                       fmt::format("{}: nothing left at {}", curve.name, curve.vanished),
-                       {.size = 7, .colour = colour});
+    constexpr const char* kOrder[] = {kBlue, kVermilion, kPurple, kOrange, kSky};
+    const std::string colour = kOrder[i % std::size(kOrder)];
+    panel.series(curve.mass, {.colour = colour, .width = 1.2, .markers = false}, curve.name);
+    canvas.circle(panel.across(curve.mass.x.back()), panel.up(curve.mass.y.back()), 2.6, colour,
+                  fmt::format("{} {}", curve.name, curve.vanished));
+    y += kRow;
+    canvas.circle(left + 3, y - 2.5, 2.6, colour);
+    canvas.text(left + 9, y, curve.name, {.size = 7});
+    canvas.text(left + Canvas::width_of("nothing is left at symbol", heading), y,
+                fmt::format("{}", curve.vanished), {.size = 7, .anchor = Anchor::kEnd});
   }
 }
 

@@ -61,7 +61,7 @@ void draw_lines(Figure& figure, const Box& inner, const std::string& part, Along
   Panel panel(figure.canvas, inner, points_axis(points, label),
               share_axis(whole ? "accuracy" : "accuracy of the final reveal"), title);
   panel.draw_frame();
-  panel.level(chance_of(*lines[0].set), "chance", true);
+  panel.level(chance_of(*lines[0].set), "chance");
   for (const Line& line : lines) {
     Series series;
     for (const std::uint64_t x : places(*line.set, along, line.fixed)) {
@@ -81,7 +81,7 @@ void draw_lines(Figure& figure, const Box& inner, const std::string& part, Along
     const double x = panel.across(static_cast<double>(trained));
     figure.canvas.line(x, inner.y, x, inner.bottom(),
                        {.colour = kGrey, .width = 0.8, .dash = "2 2"});
-    figure.canvas.text(x + 3, inner.bottom() - 4, "trained", {.size = 7, .colour = kGrey});
+    figure.canvas.text(x + 3, inner.bottom() - 3, "trained", {.size = 7, .colour = kGrey});
   }
 }
 

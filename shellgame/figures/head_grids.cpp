@@ -1,5 +1,5 @@
 // The appendix's grids: beta of every head, and the principal components of every head's keys, one
-// panel a layer. Models of few layers show several seeds, one a row.
+// panel a layer. Models of few layers show several seeds.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 using DrawHeads = void (*)(Figure&, const Box&, const Json&, int, const std::optional<HeadName>&,
                            const std::string&, const std::string&, const std::string&);
 
-constexpr std::size_t kColumns = 3, kMostSeeds = 5;
+constexpr std::size_t kColumns = 3, kMostColumns = 4, kMostSeeds = 5;
 
 Figure grid_figure(FigureSources& sources, const std::string& probe, const std::string& y_label,
                    DrawHeads draw, const std::string& what) {
@@ -27,16 +27,18 @@ Figure grid_figure(FigureSources& sources, const std::string& probe, const std::
   const std::set<int> layers = layers_of(sources.probe(runs.directories[0], probe));
   const bool by_seed = layers.size() <= kColumns;
   const std::size_t shown = by_seed ? runs.directories.size() : 1;
-  const std::size_t columns = by_seed ? layers.size() : kColumns;
+  // Seeds side by side, as far as there is room.
+  const std::size_t columns =
+      by_seed ? layers.size() * std::min(shown, kMostColumns / layers.size()) : kColumns;
   const double step = (kFigureWidth - 6) / static_cast<double>(columns);
-  const double width = step - 52, height = by_seed ? 84 : 92, row_step = height + 50;
+  const double width = step - (columns > kColumns ? 42 : 52), height = 88, row_step = height + 50;
   Figure figure{.canvas = Canvas(kFigureWidth, 100), .table = inside_table(), .caption = {}};
   std::size_t place = 0, heads = 0;
   for (std::size_t i = 0; i < shown; ++i) {
     const Json report = sources.probe(runs.directories[i], probe);
     const auto tracker = tracker_of(sources, runs.directories[i]);
     for (const int layer : layers) {
-      const Box inner{46 + static_cast<double>(place % columns) * step,
+      const Box inner{(columns > kColumns ? 38 : 46) + static_cast<double>(place % columns) * step,
                       22 + static_cast<double>(place / columns) * row_step, width, height};
       const std::string seed = fmt::format("seed {}", runs.seeds[i]);
       const std::string title =

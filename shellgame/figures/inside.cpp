@@ -44,6 +44,12 @@ std::string head_colour(const HeadName& head, const std::optional<HeadName>& tra
   return kOthers[static_cast<std::size_t>(head.head) % std::size(kOthers)];
 }
 
+Axis beta_axis(const std::string& label) {
+  Axis axis = linear_axis(0, 2, label, 4);
+  axis.most = 2.05;
+  return axis;
+}
+
 CsvTable inside_table() {
   return CsvTable({"run", "layer", "head", "tracker", "quantity", "component", "value"});
 }
@@ -54,9 +60,8 @@ void draw_betas(Figure& figure, const Box& inner, const Json& heads, int layer,
   const std::vector<Json> rows = heads_of_layer(heads, layer);
   std::vector<std::string> names;
   for (const Json& row : rows) names.push_back(fmt::format("{}", row.at("head").get<int>()));
-  Panel panel(figure.canvas, inner, names_axis(names, "head"), linear_axis(0, 2.05, y_label, 4),
-              title);
-  panel.draw_frame(true, true);
+  Panel panel(figure.canvas, inner, names_axis(names, "head"), beta_axis(y_label), title);
+  panel.draw_frame();
   panel.level(1, "");
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const HeadName head = head_of(rows[i]);

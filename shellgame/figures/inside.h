@@ -33,6 +33,8 @@ void draw_betas(Figure& figure, const Box& inner, const nlohmann::ordered_json& 
 void draw_keys(Figure& figure, const Box& inner, const nlohmann::ordered_json& heads, int layer,
                const std::optional<HeadName>& tracker, const std::string& title,
                const std::string& y_label, const std::string& run);
+// From 0 to 2.
+Axis beta_axis(const std::string& label);
 // The header that both of these write rows for.
 CsvTable inside_table();
 

@@ -86,8 +86,8 @@ Figure intervention_figure(FigureSources& sources) {
       ++k;
     }
   }
-  one.level(chance, "chance", true);
-  all.level(chance, "chance", true);
+  one.level(chance, "chance");
+  all.level(chance, "chance");
   const SeriesStyle tracker_style{.colour = kVermilion, .width = 2};
   const SeriesStyle other_style{.colour = kBlue, .dash = "5 2"};
   for (const auto& [points, style, name] :
@@ -97,9 +97,9 @@ Figure intervention_figure(FigureSources& sources) {
     for (const auto& [x, values] : *points) add_point(series, x, values);
     if (!series.x.empty()) all.series(series, style, name);
   }
-  const double first = draw_legend(figure.canvas, 44, 208, 110, left_legend);
+  const double first = draw_legend(figure.canvas, 44, 202, 110, left_legend);
   const double second = draw_legend(
-      figure.canvas, 290, 208, 180,
+      figure.canvas, 290, 202, 180,
       {{"the state-tracking head", tracker_style}, {"the worst of all other heads", other_style}});
   figure.canvas.set_height(std::max(first, second) + 2);
   figure.caption = fmt::format(

@@ -145,12 +145,13 @@ Figure marginal_updates_figure(FigureSources&) {
   c.matrix("decoded", "decoded", decoded, kGreen);
   c.sign("≠", 7);
   c.matrix("decoded", "exact (joint)", exact, kGreen);
-  draw_paragraph(figure.canvas, 344, 300, 130,
-                 fmt::format("Rows and columns of H_{{t+1}} no longer sum to 1. The decoder makes "
-                             "them, but marginals have lost which values go together: the largest "
-                             "difference to the exact belief is {:.3f}.",
-                             worst),
-                 {.size = 7.5});
+  draw_paragraph(
+      figure.canvas, 344, 300, 130,
+      fmt::format("Rows and columns of H_{{t+1}} no longer sum to 1. The decoder restores "
+                  "that, but marginals do not know which values go together: the largest "
+                  "difference from the exact belief is {:.3f}.",
+                  worst),
+      {.size = 7.5});
   figure.caption = fmt::format(
       "Updates of the marginal state (rows are positions, columns elements), computed by the "
       "marginal filter. (a) Mixing applies a convex combination of permutation matrices. (b) A "

@@ -105,7 +105,7 @@ Figure uncertainty_figure(FigureSources&) {
                 .caption = {}};
   Canvas& canvas = figure.canvas;
   double y = 14;
-  const MatrixStyle style{.cell = 15, .size = 6.5};
+  const MatrixStyle style{.cell = 14, .size = 6.5};
   for (const UncertainSource& source : kSources) {
     Task task;
     task.group = "S3";
@@ -125,8 +125,8 @@ Figure uncertainty_figure(FigureSources&) {
     const std::vector<Belief> beliefs = beliefs_of(program, source.key == &Task::unknown_start);
     double bottom = box.bottom();
     for (std::size_t i = 0; i < beliefs.size(); ++i) {
-      const double left = 322 + static_cast<double>(i % 3) * 55,
-                   top = y + 17 + static_cast<double>(i / 3) * 67;
+      const double left = 320 + static_cast<double>(i % 3) * 56,
+                   top = y + 17 + static_cast<double>(i / 3) * 65;
       canvas.text(left + matrix_width(kVariables, style) / 2, top - 3, beliefs[i].after,
                   {.size = 6.8, .anchor = Anchor::kMiddle});
       const Box matrix = draw_matrix(canvas, left, top, beliefs[i].matrix, kVariables, style);

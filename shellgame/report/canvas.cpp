@@ -180,7 +180,8 @@ void Canvas::text(double x, double y, std::string_view text, const TextStyle& st
   if (style.size != 8) body_ += fmt::format(" font-size=\"{}\"", number(style.size));
   if (style.bold) body_ += " font-weight=\"bold\"";
   if (style.italic) body_ += " font-style=\"italic\"";
-  if (style.mono) body_ += fmt::format(" font-family=\"{}\" xml:space=\"preserve\"", kMono);
+  if (style.mono) body_ += fmt::format(" font-family=\"{}\"", kMono);
+  if (style.mono || runs.size() > 1) body_ += " xml:space=\"preserve\"";
   if (style.colour != kInk) body_ += fmt::format(" fill=\"{}\"", style.colour);
   if (style.anchor != Anchor::kStart)
     body_ += fmt::format(" text-anchor=\"{}\"", style.anchor == Anchor::kMiddle ? "middle" : "end");

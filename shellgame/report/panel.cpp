@@ -98,12 +98,11 @@ double Panel::up(double y) const {
   return inner_.bottom() - part_of(y_, std::clamp(y, y_.least, y_.most)) * inner_.height;
 }
 
-void Panel::draw_frame(bool x_names, bool y_names) {
+void Panel::draw_frame() {
   double widest = 0;
   for (const Tick& tick : y_.ticks) {
     const double y = up(tick.at);
     canvas_.line(inner_.x, y, inner_.right(), y, {.colour = kLightGrey, .width = 0.5});
-    if (!y_names) continue;
     const TextStyle style{.size = kSmall, .anchor = Anchor::kEnd};
     canvas_.text(inner_.x - kTickSize - 1.5, y + 2.5, tick.name, style);
     widest = std::max(widest, Canvas::width_of(tick.name, style));
@@ -111,7 +110,7 @@ void Panel::draw_frame(bool x_names, bool y_names) {
   double last = -1e9;
   bool upright = false;  // names that have no room side by side stand upright
   const TextStyle named{.size = kSmall, .anchor = Anchor::kMiddle};
-  if (x_names && !x_.log) {
+  if (!x_.log) {
     for (std::size_t i = 1; i < x_.ticks.size(); ++i) {
       const double room = across(x_.ticks[i].at) - across(x_.ticks[i - 1].at);
       const double need = (Canvas::width_of(x_.ticks[i].name, named) +
@@ -124,7 +123,6 @@ void Panel::draw_frame(bool x_names, bool y_names) {
   for (const Tick& tick : x_.ticks) {
     const double x = across(tick.at);
     canvas_.line(x, inner_.bottom(), x, inner_.bottom() + kTickSize, {.width = 0.6});
-    if (!x_names) continue;
     const double width = Canvas::width_of(tick.name, named);
     if (upright) {
       canvas_.text(x + 2.5, inner_.bottom() + kTickSize + 2, tick.name,
@@ -200,20 +198,12 @@ void Panel::bar(double x, double value, double width, const std::string& colour,
     canvas_.line(middle - 2, up(end), middle + 2, up(end), {.width = 0.8});
 }
 
-void Panel::level(double y, const std::string& name, bool name_left) {
+void Panel::level(double y, const std::string& name) {
   canvas_.line(inner_.x, up(y), inner_.right(), up(y),
                {.colour = kGrey, .width = 0.8, .dash = "2 2"});
   if (name.empty()) return;
-  canvas_.text(
-      name_left ? inner_.x + 3 : inner_.right() - 2, up(y) - 2.5, name,
-      {.size = kSmall, .colour = kGrey, .anchor = name_left ? Anchor::kStart : Anchor::kEnd});
-}
-
-void Panel::upright(double x, const std::string& name) {
-  canvas_.line(across(x), inner_.y, across(x), inner_.bottom(),
-               {.colour = kGrey, .width = 0.8, .dash = "2 2"});
-  if (!name.empty())
-    canvas_.text(across(x) + 2.5, inner_.y + 7, name, {.size = kSmall, .colour = kGrey});
+  canvas_.text(inner_.right() - 2, up(y) + 8, name,
+               {.size = kSmall, .colour = kGrey, .anchor = Anchor::kEnd});
 }
 
 double draw_legend(Canvas& canvas, double x, double y, double width,

@@ -52,10 +52,9 @@ struct Quantiles {
 
 class Panel {
  public:
-  // `inner` is the frame; labels of axes lie outside of it. An empty label is left out, with
-  // `named` false also the ticks' names (of inner panels of a grid).
+  // `inner` is the frame; names of ticks, labels and title lie outside of it.
   Panel(Canvas& canvas, const Box& inner, Axis x, Axis y, const std::string& title = {});
-  void draw_frame(bool x_names = true, bool y_names = true);
+  void draw_frame();
 
   double across(double x) const;
   double up(double y) const;  // held within the frame
@@ -65,8 +64,8 @@ class Panel {
   void box(double x, const Quantiles& quantiles, double width, const std::string& colour);
   void bar(double x, double value, double width, const std::string& colour,
            std::optional<double> low = {}, std::optional<double> high = {});
-  void level(double y, const std::string& name, bool name_left = false);
-  void upright(double x, const std::string& name);
+  // A line across, its name below it at the right.
+  void level(double y, const std::string& name);
 
  private:
   Canvas& canvas_;

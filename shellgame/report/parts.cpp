@@ -33,6 +33,11 @@ std::string cell_number(double value) {
   const double power = std::log2(value);
   if (value > 0 && power == std::round(power) && power < -4)
     return fmt::format("2^{{{:g}}}", power);
+  for (const int of : {3, 6}) {
+    const double part = value * of;
+    if (std::abs(part - std::round(part)) < 1e-12 && part > 0.5 && value < 1)
+      return fmt::format("{:g}/{}", std::round(part), of);
+  }
   return fmt::format("{:.3g}", value);
 }
 

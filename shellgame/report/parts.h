@@ -21,7 +21,7 @@ struct MatrixStyle {
   std::map<std::pair<std::size_t, std::size_t>, std::string> marked = {};
 };
 
-// "0.25", "1/8" would be read as well; what is too small for a cell is written 2^{-24}.
+// "0.25"; thirds and sixths as fractions; powers of two below 1/16 as 2^{-24}.
 std::string cell_number(double value);
 // `shade` between white (0) and the colour (1).
 std::string mixed_colour(const std::string& colour, double shade);

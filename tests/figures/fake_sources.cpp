@@ -81,8 +81,8 @@ Json FakeSources::probe(const std::string&, const std::string& name) {
       }
     }
   }
-  return {{"commands", 512}, {"spacing", 4}, {"chance", 0.2}, {"layers", layers}, {"heads", heads},
-          {"tracker", {{"layer", tracker}, {"head", 0}}}};
+  return {{"commands", 512},  {"spacing", 4},   {"chance", 0.2},
+          {"layers", layers}, {"heads", heads}, {"tracker", {{"layer", tracker}, {"head", 0}}}};
 }
 
 }  // namespace shellgame

@@ -71,7 +71,8 @@ TEST(Figure, NamesAreDifferentAndUnknownOnesAreRefused) {
 
 TEST(Figure, WhatIsFoundIsNotTrainedAndWhatIsMissingIs) {
   FakeSources sources(2, 2, 3);
-  for (const char* name : {"hierarchy", "reveals", "extrapolation"}) find_figure(name).make(sources);
+  for (const char* name : {"hierarchy", "reveals", "extrapolation"})
+    find_figure(name).make(sources);
   EXPECT_EQ(sources.trainings, 0);
   find_figure("spacing").make(sources);
   EXPECT_EQ(sources.trainings, 1);
@@ -117,8 +118,8 @@ TEST(Figure, MarginalUpdatesAreTheProductsThatAreDrawn) {
     for (std::size_t j = 0; j < 4; ++j) {
       double mixed = 0, kept = reveal[64 + i * 4 + j];  // B
       for (std::size_t k = 0; k < 4; ++k) {
-        mixed += (0.7 * mixing[16 + i * 4 + k] + 0.3 * mixing[32 + i * 4 + k]) *
-                 mixing[48 + k * 4 + j];
+        mixed +=
+            (0.7 * mixing[16 + i * 4 + k] + 0.3 * mixing[32 + i * 4 + k]) * mixing[48 + k * 4 + j];
         for (std::size_t l = 0; l < 4; ++l)
           kept += reveal[16 + i * 4 + k] * reveal[32 + k * 4 + l] * reveal[48 + l * 4 + j];
       }

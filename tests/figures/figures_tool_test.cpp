@@ -23,8 +23,7 @@ TEST(FiguresTool, MakesEveryFormOfWhatNeedsNoModel) {
     made.push_back(entry.name);
   }
   EXPECT_GE(made.size(), 6u);
-  const Result result =
-      run("figures " + names + "--results none --dpi 72 --out " + folder.path());
+  const Result result = run("figures " + names + "--results none --dpi 72 --out " + folder.path());
   ASSERT_EQ(result.code, 0) << result.output;
   for (const std::string& name : made) {
     const std::string command = "shellgame figures " + name + " --results none --out ";
@@ -37,7 +36,8 @@ TEST(FiguresTool, MakesEveryFormOfWhatNeedsNoModel) {
   // Python's own reader of XML, as a second witness of the form.
   const std::string check =
       "python3 -c \"import glob, xml.etree.ElementTree as t; "
-      "[t.parse(f) for f in glob.glob('" + folder.path() + "/*.svg')]\"";
+      "[t.parse(f) for f in glob.glob('" +
+      folder.path() + "/*.svg')]\"";
   EXPECT_EQ(std::system(check.c_str()), 0);
   const auto index = nlohmann::json::parse(read_file(folder / "figures.json"));
   EXPECT_EQ(index.size(), made.size());

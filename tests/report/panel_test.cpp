@@ -15,8 +15,7 @@ std::vector<std::string> names_of(const Axis& axis) {
 }
 
 TEST(Panel, TicksAreRoundNumbers) {
-  EXPECT_THAT(names_of(share_axis("")),
-              testing::ElementsAre("0", "0.2", "0.4", "0.6", "0.8", "1"));
+  EXPECT_THAT(names_of(share_axis("")), testing::ElementsAre("0", "0.2", "0.4", "0.6", "0.8", "1"));
   EXPECT_THAT(names_of(linear_axis(0, 2, "", 4)),
               testing::ElementsAre("0", "0.5", "1", "1.5", "2"));
   EXPECT_THAT(names_of(log_axis(1e-3, 10, "")),
@@ -73,8 +72,8 @@ TEST(Panel, WhatCannotBeDrawnIsRefused) {
 
 TEST(Panel, ALegendStaysWithinItsWidth) {
   Canvas canvas(200, 200);
-  const double below = draw_legend(canvas, 10, 20, 150,
-                                   {{"one", {}}, {"a longer name", {}}, {"three", {}}});
+  const double below =
+      draw_legend(canvas, 10, 20, 150, {{"one", {}}, {"a longer name", {}}, {"three", {}}});
   EXPECT_TRUE(canvas.overlaps().empty());
   for (const PlacedText& text : canvas.texts()) EXPECT_LE(text.box.right(), 160);
   EXPECT_GT(below, 31);
