@@ -34,7 +34,7 @@ Figure betas_figure(FigureSources& sources) {
   Panel by_layer(canvas, {40, 26, 120, 126}, names_axis(names, "layer"), beta_axis("β"),
                  "Heads together");
   by_layer.draw_frame();
-  by_layer.level(1, "");
+  by_layer.level(1);
   for (std::size_t i = 0; i < names.size(); ++i) {
     const Json& row = betas.at("layers")[i];
     const bool has_tracker = tracker && row.at("layer") == tracker->layer;

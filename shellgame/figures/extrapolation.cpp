@@ -61,7 +61,7 @@ void draw_lines(Figure& figure, const Box& inner, const std::string& part, Along
   Panel panel(figure.canvas, inner, points_axis(points, label),
               share_axis(whole ? "accuracy" : "accuracy of the final reveal"), title);
   panel.draw_frame();
-  panel.level(chance_of(*lines[0].set), "chance");
+  panel.level(chance_of(*lines[0].set));
   for (const Line& line : lines) {
     Series series;
     for (const std::uint64_t x : places(*line.set, along, line.fixed)) {
@@ -88,6 +88,7 @@ void draw_lines(Figure& figure, const Box& inner, const std::string& part, Along
 std::vector<LegendEntry> legend_of(const std::vector<Line>& lines) {
   std::vector<LegendEntry> legend;
   for (const Line& line : lines) legend.push_back({line.name, line.style});
+  legend.push_back(level_entry("chance"));
   return legend;
 }
 
@@ -144,12 +145,17 @@ Figure extrapolation_figure(FigureSources& sources) {
     draw_heading(figure.canvas, 10, y + 14, "(b)",
                  fmt::format("{}, far beyond: accuracy of all reveals", grid->label));
     const Box lower_left{50, y + 36, 182, 128}, lower_right{292, y + 36, 182, 128};
+    const std::string title = fmt::format("{}, trained to {} commands, spacing {}", grid->group,
+                                          grid->trained.first, grid->trained.second);
     std::vector<Line> by_far_commands, by_far_spacing;
     std::set<std::uint64_t> all_commands, all_spacing;
     for (const auto& [cell, measured] : grid->cells) {
       all_commands.insert(cell.first);
       all_spacing.insert(cell.second);
     }
+    // Bands of more than three lines would cover each other.
+    std::vector<std::uint64_t> few(all_commands.begin(), all_commands.end());
+    few = {few.front(), few[few.size() / 2], few.back()};
     std::size_t i = 0;
     for (const std::uint64_t spacing : all_spacing) {
       by_far_commands.push_back({grid,
@@ -159,17 +165,16 @@ Figure extrapolation_figure(FigureSources& sources) {
       ++i;
     }
     i = 0;
-    for (const std::uint64_t count : all_commands) {
+    for (const std::uint64_t count : few) {
       by_far_spacing.push_back({grid,
                                 count,
                                 fmt::format("{} commands", count),
                                 {.colour = colour_of(i), .dash = dash_of(i)}});
       ++i;
     }
-    draw_lines(figure, lower_left, "far", Along::kCommands, "commands", grid->group,
-               by_far_commands, true);
-    draw_lines(figure, lower_right, "far", Along::kSpacing, "spacing", grid->group, by_far_spacing,
+    draw_lines(figure, lower_left, "far", Along::kCommands, "commands", title, by_far_commands,
                true);
+    draw_lines(figure, lower_right, "far", Along::kSpacing, "spacing", title, by_far_spacing, true);
     const double first =
         draw_legend(figure.canvas, 50, lower_left.bottom() + 42, 200, legend_of(by_far_commands));
     y = std::max(first, draw_legend(figure.canvas, 292, lower_left.bottom() + 42, 190,

@@ -15,7 +15,7 @@ namespace {
 bool has_trained_cell(const Measured& one) { return one.cells.contains(one.trained); }
 
 std::string percent(const std::vector<double>& values) {
-  const Spread spread = spread_of(values);
+  const SeedSpread spread = spread_of(values);
   return values.size() == 1 ? fmt::format("{:.1f}", 100 * spread.mean)
                             : fmt::format("{:.1f} ({:.1f}–{:.1f})", 100 * spread.mean,
                                           100 * spread.least, 100 * spread.most);

@@ -62,7 +62,7 @@ void draw_betas(Figure& figure, const Box& inner, const Json& heads, int layer,
   for (const Json& row : rows) names.push_back(fmt::format("{}", row.at("head").get<int>()));
   Panel panel(figure.canvas, inner, names_axis(names, "head"), beta_axis(y_label), title);
   panel.draw_frame();
-  panel.level(1, "");
+  panel.level(1);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const HeadName head = head_of(rows[i]);
     panel.box(static_cast<double>(i), quantiles_of(rows[i]), 0.55, head_colour(head, tracker));

@@ -86,8 +86,8 @@ Figure intervention_figure(FigureSources& sources) {
       ++k;
     }
   }
-  one.level(chance, "chance");
-  all.level(chance, "chance");
+  one.level(chance);
+  all.level(chance);
   const SeriesStyle tracker_style{.colour = kVermilion, .width = 2};
   const SeriesStyle other_style{.colour = kBlue, .dash = "5 2"};
   for (const auto& [points, style, name] :
@@ -98,9 +98,10 @@ Figure intervention_figure(FigureSources& sources) {
     if (!series.x.empty()) all.series(series, style, name);
   }
   const double first = draw_legend(figure.canvas, 44, 202, 110, left_legend);
-  const double second = draw_legend(
-      figure.canvas, 290, 202, 180,
-      {{"the state-tracking head", tracker_style}, {"the worst of all other heads", other_style}});
+  const double second = draw_legend(figure.canvas, 290, 202, 180,
+                                    {{"the state-tracking head", tracker_style},
+                                     {"the worst of all other heads", other_style},
+                                     level_entry("chance")});
   figure.canvas.set_height(std::max(first, second) + 2);
   figure.caption = fmt::format(
       "Intervention: the range of beta of one head at a time is scaled, and with it the range of "

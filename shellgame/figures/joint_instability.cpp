@@ -47,7 +47,7 @@ void draw_row(Figure& figure, const AutomatonFile& file, const FilterOptions& op
 
 Figure joint_instability_figure(FigureSources&) {
   const AutomatonFile file = example_automaton("joint-cycle");
-  Figure figure{.canvas = Canvas(kFigureWidth, 340),
+  Figure figure{.canvas = Canvas(kFigureWidth, 330),
                 .table = CsvTable({"kind", "series", "symbols", "row", "column", "value"}),
                 .caption = {}};
   draw_heading(figure.canvas, 10, 14, "(a)",

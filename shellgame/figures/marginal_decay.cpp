@@ -46,7 +46,7 @@ void draw_steps(Figure& figure, const AutomatonFile& file, double y) {
 
 Figure marginal_decay_figure(FigureSources&) {
   const AutomatonFile file = example_automaton("marginal-cycle");
-  Figure figure{.canvas = Canvas(kFigureWidth, 268),
+  Figure figure{.canvas = Canvas(kFigureWidth, 258),
                 .table = CsvTable({"kind", "series", "symbols", "row", "column", "value"}),
                 .caption = {}};
   draw_heading(figure.canvas, 10, 14, "(a)",

@@ -48,10 +48,10 @@ std::vector<Measured> measured_of_runs(const std::string& directory);
 std::vector<Measured> measured_of_results(const std::string& directory);
 
 // Mean with the band from worst to best; no band for one seed.
-struct Spread {
+struct SeedSpread {
   double mean = 0, least = 0, most = 0;
 };
-Spread spread_of(const std::vector<double>& values);
+SeedSpread spread_of(const std::vector<double>& values);
 void add_point(Series& series, double x, const std::vector<double>& values);
 
 // The sets of one experiment and group that can be compared: at least two labels, all of them with

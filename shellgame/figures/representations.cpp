@@ -130,8 +130,8 @@ void draw_sequence(Canvas& canvas, const Example& example, double left, double t
 }
 
 // Variables in the colour of the value that they have before the line; values in their own.
-std::vector<Span> coloured(const Example& example, const std::string& line, std::size_t row) {
-  std::vector<Span> spans;
+std::vector<TextSpan> coloured(const Example& example, const std::string& line, std::size_t row) {
+  std::vector<TextSpan> spans;
   const bool code = line.starts_with(kPrompt);
   bool quoted = false;
   for (std::size_t i = 0; i < line.size(); ++i) {

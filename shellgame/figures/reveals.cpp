@@ -39,7 +39,7 @@ Figure reveals_figure(FigureSources& sources) {
               fmt::format("{}, {} commands, spacing {} (trained to {} and {})", sets[0].group,
                           cell.first, cell.second, sets[0].trained.first, sets[0].trained.second));
   panel.draw_frame();
-  panel.level(chance_of(sets[0]), "chance");
+  panel.level(chance_of(sets[0]));
   std::vector<LegendEntry> legend;
   for (std::size_t i = 0; i < sets.size(); ++i) {
     const MeasuredCell& measured = sets[i].cells.at(asked(sets[i]));
@@ -59,6 +59,7 @@ Figure reveals_figure(FigureSources& sources) {
                                   sets[i].seeds.size() == 1 ? "" : "s"),
                       style});
   }
+  legend.push_back(level_entry("chance"));
   const double bottom = draw_legend(figure.canvas, 50, 209, 424, legend);
   figure.canvas.set_height(bottom + 2);
   figure.caption = fmt::format(

@@ -65,7 +65,7 @@ Figure spacing_figure(FigureSources& sources) {
   Panel panel(figure.canvas, {110, 24, 270, 150}, x, share_axis("accuracy"),
               fmt::format("Transformer, {}, {} commands", any.group, any.trained.first));
   panel.draw_frame();
-  panel.level(chance_of(any), "chance");
+  panel.level(chance_of(any));
   std::vector<LegendEntry> legend;
   std::vector<Measured> used;
   std::size_t i = 0;
@@ -84,6 +84,7 @@ Figure spacing_figure(FigureSources& sources) {
     legend.push_back({moves == "permutations" ? "full permutations" : moves, style});
     ++i;
   }
+  legend.push_back(level_entry("chance"));
   const double bottom = draw_legend(figure.canvas, 130, 217, 300, legend);
   figure.canvas.set_height(bottom + 2);
   figure.caption = fmt::format(

@@ -75,8 +75,8 @@ std::vector<Belief> beliefs_of(const Program& program, bool about_start) {
   return beliefs;
 }
 
-std::vector<std::vector<Span>> lines_of(const std::string& text) {
-  std::vector<std::vector<Span>> lines;
+std::vector<std::vector<TextSpan>> lines_of(const std::string& text) {
+  std::vector<std::vector<TextSpan>> lines;
   for (std::size_t from = 0; from < text.size();) {
     const std::size_t end = std::min(text.find('\n', from), text.size());
     const std::string line = text.substr(from, end - from);
@@ -85,7 +85,7 @@ std::vector<std::vector<Span>> lines_of(const std::string& text) {
     const bool hidden = code && (line.find("random()") != std::string::npos ||
                                  line.find("work1(") != std::string::npos ||
                                  line.find("sample(") != std::string::npos);
-    std::vector<Span> spans;
+    std::vector<TextSpan> spans;
     if (code) spans.push_back({std::string(kPrompt), kGrey});
     spans.push_back({code ? line.substr(kPrompt.size()) : line,
                      hidden ? kVermilion

@@ -52,7 +52,7 @@ Figure worked_example_figure(FigureSources&) {
   const AutomatonFile file = example();
   std::vector<StateId> order;
   for (const char* name : kUniverses) order.push_back(*file.automaton.space().find(name));
-  Figure figure{.canvas = Canvas(kFigureWidth, 296),
+  Figure figure{.canvas = Canvas(kFigureWidth, 288),
                 .table = CsvTable({"matrix", "row", "column", "value"}),
                 .caption = {}};
   Canvas& canvas = figure.canvas;

@@ -198,12 +198,13 @@ void Panel::bar(double x, double value, double width, const std::string& colour,
     canvas_.line(middle - 2, up(end), middle + 2, up(end), {.width = 0.8});
 }
 
-void Panel::level(double y, const std::string& name) {
+void Panel::level(double y) {
   canvas_.line(inner_.x, up(y), inner_.right(), up(y),
                {.colour = kGrey, .width = 0.8, .dash = "2 2"});
-  if (name.empty()) return;
-  canvas_.text(inner_.right() - 2, up(y) + 8, name,
-               {.size = kSmall, .colour = kGrey, .anchor = Anchor::kEnd});
+}
+
+LegendEntry level_entry(const std::string& name) {
+  return {name, {.colour = kGrey, .dash = "2 2", .width = 0.8, .markers = false}};
 }
 
 double draw_legend(Canvas& canvas, double x, double y, double width,

@@ -64,8 +64,8 @@ class Panel {
   void box(double x, const Quantiles& quantiles, double width, const std::string& colour);
   void bar(double x, double value, double width, const std::string& colour,
            std::optional<double> low = {}, std::optional<double> high = {});
-  // A line across, its name below it at the right.
-  void level(double y, const std::string& name);
+  // A line across; level_entry() names it in the legend.
+  void level(double y);
 
  private:
   Canvas& canvas_;
@@ -78,6 +78,7 @@ struct LegendEntry {
   std::string name;
   SeriesStyle style;
 };
+LegendEntry level_entry(const std::string& name);
 // In rows from (x, y), as wide as `width` allows; returns the y below it.
 double draw_legend(Canvas& canvas, double x, double y, double width,
                    const std::vector<LegendEntry>& entries);

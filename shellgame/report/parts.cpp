@@ -33,10 +33,9 @@ std::string cell_number(double value) {
   const double power = std::log2(value);
   if (value > 0 && power == std::round(power) && power < -4)
     return fmt::format("2^{{{:g}}}", power);
-  for (const int of : {3, 6}) {
-    const double part = value * of;
-    if (std::abs(part - std::round(part)) < 1e-12 && part > 0.5 && value < 1)
-      return fmt::format("{:g}/{}", std::round(part), of);
+  for (const auto& [part, of] :
+       {std::pair(1, 3), std::pair(2, 3), std::pair(1, 6), std::pair(5, 6)}) {
+    if (std::abs(value * of - part) < 1e-12) return fmt::format("{}/{}", part, of);
   }
   return fmt::format("{:.3g}", value);
 }
@@ -98,7 +97,7 @@ Box draw_listing(Canvas& canvas, double x, double y, double width, const Listing
   double base = y + kMargin + listing.size * 0.75;
   for (const auto& line : listing.lines) {
     double left = x + kMargin;
-    for (const Span& span : line) {
+    for (const TextSpan& span : line) {
       const TextStyle style{
           .size = listing.size, .bold = span.bold, .mono = true, .colour = span.colour};
       canvas.text(left, base, span.text, style);

@@ -32,13 +32,13 @@ Box draw_matrix(Canvas& canvas, double x, double y, const std::vector<double>& v
 double matrix_width(std::size_t columns, const MatrixStyle& style);
 
 // A piece of a line of a listing.
-struct Span {
+struct TextSpan {
   std::string text;
   std::string colour = kInk;
   bool bold = false;
 };
 struct Listing {
-  std::vector<std::vector<Span>> lines;
+  std::vector<std::vector<TextSpan>> lines;
   double size = 7;
 };
 double line_height(const Listing& listing);

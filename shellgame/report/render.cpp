@@ -35,6 +35,9 @@ cairo_status_t append(void* to, const unsigned char* bytes, unsigned int count) 
 
 void draw(RsvgHandle* handle, cairo_surface_t* surface, double width, double height) {
   const Context context(cairo_create(surface));
+  // A rounded size may be larger than the page by a part of a dot, which would stay black.
+  cairo_set_source_rgb(context.get(), 1, 1, 1);
+  cairo_paint(context.get());
   const RsvgRectangle page{0, 0, width, height};
   GError* error = nullptr;
   if (!rsvg_handle_render_document(handle, context.get(), &page, &error)) fail_with(error);

@@ -99,7 +99,7 @@ TEST(Measured, AComparisonHasSeveralArchitecturesOfOneExperiment) {
 }
 
 TEST(Measured, ASpreadGoesFromWorstToBest) {
-  const Spread spread = spread_of({0.5, 1, 0.75});
+  const SeedSpread spread = spread_of({0.5, 1, 0.75});
   EXPECT_DOUBLE_EQ(spread.mean, 0.75);
   EXPECT_DOUBLE_EQ(spread.least, 0.5);
   EXPECT_DOUBLE_EQ(spread.most, 1);

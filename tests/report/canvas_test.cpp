@@ -61,11 +61,12 @@ TEST(Canvas, WhatXmlReservesIsEscaped) {
 
 TEST(Parts, AMatrixWritesEveryNumber) {
   Canvas canvas(200, 100);
-  const Box box = draw_matrix(canvas, 5, 5, {1, 0.5, 0, 0.0009765625}, 2, {.cell = 20});
+  const Box box =
+      draw_matrix(canvas, 5, 5, {1, 0.5, 0, 0.0009765625, 1.0 / 3, 5.0 / 6}, 2, {.cell = 20});
   std::vector<std::string> texts;
   for (const PlacedText& text : canvas.texts()) texts.push_back(text.text);
-  EXPECT_THAT(texts, testing::ElementsAre("1", "0.5", "0", "2-10"));
-  EXPECT_DOUBLE_EQ(box.height, 40);
+  EXPECT_THAT(texts, testing::ElementsAre("1", "0.5", "0", "2-10", "1/3", "5/6"));
+  EXPECT_DOUBLE_EQ(box.height, 60);
   EXPECT_THROW(draw_matrix(canvas, 0, 0, {1, 2, 3}, 2, {}), UsageError);
   EXPECT_TRUE(canvas.overlaps().empty());
 }
