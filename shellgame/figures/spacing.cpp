@@ -1,5 +1,6 @@
 // The paper's figure on Transformers: accuracy against the spacing of reveals that they were
-// trained and judged with, for swaps and for full permutations.
+// trained and judged with, for swaps and for full permutations. Other architectures that were
+// trained so stand beside them.
 #include <fmt/format.h>
 
 #include <map>
@@ -11,24 +12,30 @@
 namespace shellgame {
 namespace {
 
-struct Curve {
+struct SpacingCurve {
   std::map<std::uint64_t, const Measured*> by_spacing;
 };
+using SpacingCurves = std::map<std::pair<std::string, std::string>, SpacingCurve>;  // label, moves
 
-// Transformers by moves, all of one experiment, trained with several spacings.
-std::map<std::string, Curve> curves_of(const std::vector<Measured>& all) {
-  std::map<std::string, std::map<std::string, Curve>> by_experiment;
+// All of one experiment that were trained with several spacings, Transformers among them.
+SpacingCurves curves_of(const std::vector<Measured>& all) {
+  std::map<std::string, SpacingCurves> by_experiment;
   for (const Measured& one : all) {
-    if (one.label != "Transformer" || !one.cells.contains(one.trained)) continue;
-    by_experiment[one.experiment + one.group][one.moves].by_spacing[one.trained.second] = &one;
+    if (!one.cells.contains(one.trained)) continue;
+    SpacingCurves& curves = by_experiment[one.experiment + " " + one.group];
+    curves[{one.label, one.moves}].by_spacing[one.trained.second] = &one;
   }
-  std::map<std::string, Curve> best;
+  SpacingCurves best;
   std::size_t most = 0;
   for (auto& [experiment, curves] : by_experiment) {
     std::erase_if(curves, [](const auto& item) { return item.second.by_spacing.size() < 2; });
     std::size_t points = 0;
-    for (const auto& [moves, curve] : curves) points += curve.by_spacing.size();
-    if (points > most) {
+    bool transformer = false;
+    for (const auto& [name, curve] : curves) {
+      points += curve.by_spacing.size();
+      transformer = transformer || name.first == "Transformer";
+    }
+    if (transformer && points > most) {
       most = points;
       best = curves;
     }
@@ -40,7 +47,7 @@ std::map<std::string, Curve> curves_of(const std::vector<Measured>& all) {
 
 Figure spacing_figure(FigureSources& sources) {
   std::vector<Measured> own;
-  std::map<std::string, Curve> curves = curves_of(sources.found());
+  SpacingCurves curves = curves_of(sources.found());
   if (curves.empty()) {
     own = sources.trained(SmallExperiment::kSpacing);
     curves = curves_of(own);
@@ -48,10 +55,10 @@ Figure spacing_figure(FigureSources& sources) {
   if (curves.empty()) fail("no results of Transformers have several spacings");
   const Measured& any = *curves.begin()->second.by_spacing.begin()->second;
   Figure figure{.canvas = Canvas(kFigureWidth, 240),
-                .table = CsvTable({"moves", "spacing", "seed", "accuracy"}),
+                .table = CsvTable({"architecture", "moves", "spacing", "seed", "accuracy"}),
                 .caption = {}};
   std::vector<double> spacings;
-  for (const auto& [moves, curve] : curves) {
+  for (const auto& [name, curve] : curves) {
     for (const auto& [spacing, one] : curve.by_spacing)
       spacings.push_back(static_cast<double>(spacing));
   }
@@ -63,36 +70,37 @@ Figure spacing_figure(FigureSources& sources) {
          .ticks = {}};
   for (double tick = least; tick <= most; ++tick) x.ticks.push_back({tick, short_number(tick)});
   Panel panel(figure.canvas, {110, 24, 270, 150}, x, share_axis("accuracy"),
-              fmt::format("Transformer, {}, {} commands", any.group, any.trained.first));
+              fmt::format("{}, {} commands", any.group, any.trained.first));
   panel.draw_frame();
   panel.level(chance_of(any));
   std::vector<LegendEntry> legend;
   std::vector<Measured> used;
-  std::size_t i = 0;
-  for (const auto& [moves, curve] : curves) {
+  for (const auto& [name, curve] : curves) {
+    const auto& [label, moves] = name;
     Series series;
     for (const auto& [spacing, one] : curve.by_spacing) {
       const std::vector<double>& values = one->cells.at(one->trained).accuracy;
       for (std::size_t s = 0; s < values.size(); ++s)
-        figure.table.row({moves, static_cast<double>(spacing),
+        figure.table.row({label, moves, static_cast<double>(spacing),
                           static_cast<double>(one->seeds.at(s)), values[s]});
       add_point(series, static_cast<double>(spacing), values);
       used.push_back(*one);
     }
-    const SeriesStyle style{.colour = i == 0 ? kVermilion : kBlue, .dash = i == 0 ? "5 2" : ""};
-    panel.series(series, style, moves);
-    legend.push_back({moves == "permutations" ? "full permutations" : moves, style});
-    ++i;
+    SeriesStyle style = style_of(label, 0);
+    style.dash = moves == "swaps" ? "4 2" : "";
+    panel.series(series, style, label + ", " + moves);
+    legend.push_back(
+        {fmt::format("{}, {}", label, moves == "permutations" ? "full permutations" : moves),
+         style});
   }
   legend.push_back(level_entry("chance"));
-  const double bottom = draw_legend(figure.canvas, 130, 217, 300, legend);
+  const double bottom = draw_legend(figure.canvas, 110, 217, 330, legend);
   figure.canvas.set_height(bottom + 2);
   figure.caption = fmt::format(
-      "Accuracy of revealed values against the spacing of reveals, Transformers from scratch on "
-      "{}, "
-      "{} commands, {} parameters, each trained and judged at its spacing; bands go from the worst "
-      "to the best seed. From {}.",
-      any.group, any.trained.first, any.parameters, origin_of(used));
+      "Accuracy of revealed values against the spacing of reveals, models from scratch on {}, {} "
+      "commands, each trained and judged at its spacing; bands go from the worst to the best seed. "
+      "From {}.",
+      any.group, any.trained.first, origin_of(used));
   return figure;
 }
 

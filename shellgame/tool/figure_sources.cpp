@@ -28,7 +28,7 @@ const Small& small_of(SmallExperiment experiment) {
   static const Small spacing{"figures-spacing",
                              kFiguresSpacingExperiment,
                              "0,1",
-                             "Transformers on S_3 with four spacings",
+                             "Transformer and DeltaNet on S_3 with four spacings",
                              {"task.moves=swaps,permutations", "stages.*.spacing=1,2,3,4"}};
   static const Small inside{"s5-fast",
                             kS5FastExperiment,
