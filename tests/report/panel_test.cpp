@@ -27,9 +27,9 @@ TEST(Panel, TicksAreRoundNumbers) {
 
 TEST(Panel, PlacesAreLinearOrLogarithmic) {
   Canvas canvas(200, 200);
-  const Panel panel(canvas, {50, 20, 100, 100}, log_axis(1, 100, "x"), linear_axis(0, 1, "y"));
-  EXPECT_DOUBLE_EQ(panel.across(1), 50);
-  EXPECT_DOUBLE_EQ(panel.across(10), 100);
+  const Panel panel(canvas, {50, 20, 100, 100}, log_axis(10, 1000, "x"), linear_axis(0, 1, "y"));
+  EXPECT_DOUBLE_EQ(panel.across(10), 50);
+  EXPECT_DOUBLE_EQ(panel.across(100), 100);
   EXPECT_DOUBLE_EQ(panel.up(0.25), 95);
   EXPECT_DOUBLE_EQ(panel.up(7), 20);  // held within the frame
 }
