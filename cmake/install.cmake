@@ -15,6 +15,7 @@ foreach(library ${libraries})
   add_library(shellgame::${name} ALIAS ${library})
 endforeach()
 install(TARGETS shellgame RUNTIME DESTINATION bin)
+install(TARGETS shellgame_render LIBRARY DESTINATION lib/shellgame)
 install(TARGETS ${libraries} EXPORT shellgameTargets ARCHIVE DESTINATION lib INCLUDES DESTINATION include)
 install(DIRECTORY shellgame DESTINATION include FILES_MATCHING PATTERN "*.h" PATTERN tool EXCLUDE)
 

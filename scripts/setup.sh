@@ -16,8 +16,10 @@ packages=(
   libgmp-dev            # exact rational numbers
   libtorch-dev          # tensors and gradients for the learning part
   libopenblas0-pthread  # its matrix products
+  librsvg2-dev          # figures: PDF and PNG from SVG (with cairo)
   # to run
   python3               # replays traces
+  fonts-liberation      # the letters of figures; as wide as Arial and Helvetica
   # to test
   libgtest-dev libgmock-dev librapidcheck-dev
   python3-sympy         # oracle for groups

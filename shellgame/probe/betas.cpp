@@ -14,10 +14,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 using ByKind = std::array<std::vector<double>, kTokenKinds>;
 
-Json row_of(const HeadPlace& place, const char* kind, std::vector<double>& betas) {
+// What is known about some betas, after `row` has said whose they are.
+Json row_of(Json row, std::vector<double>& betas) {
   const auto above = std::ranges::count_if(betas, [](double b) { return b > kNearTwo; });
-  Json row = {{"layer", place.layer}, {"head", place.head}};
-  if (kind != nullptr) row["kind"] = kind;
   row["above_1.9"] = static_cast<double>(above) / static_cast<double>(betas.size());
   row.update(distribution_of(betas));
   return row;
@@ -46,18 +45,27 @@ Json probe_betas(const Model& model, const std::vector<ProbeTrace>& traces) {
       }
     }
   }
-  Json heads = Json::array(), kinds = Json::array();
+  Json by_layer = Json::array(), heads = Json::array(), kinds = Json::array();
+  std::vector<double> layer;  // all heads of the layer so far
   for (std::size_t i = 0; i < places.size(); ++i) {
+    const Json place = {{"layer", places[i].layer}, {"head", places[i].head}};
     std::vector<double> all;
     for (std::size_t kind = 0; kind < kTokenKinds; ++kind) {
       std::vector<double>& betas = found[i][kind];
       if (betas.empty()) continue;
       all.insert(all.end(), betas.begin(), betas.end());
-      kinds.push_back(row_of(places[i], to_string(static_cast<TokenKind>(kind)), betas));
+      Json with_kind = place;
+      with_kind["kind"] = to_string(static_cast<TokenKind>(kind));
+      kinds.push_back(row_of(with_kind, betas));
     }
-    heads.push_back(row_of(places[i], nullptr, all));
+    layer.insert(layer.end(), all.begin(), all.end());
+    if (i + 1 == places.size() || places[i + 1].layer != places[i].layer) {
+      by_layer.push_back(row_of({{"layer", places[i].layer}}, layer));
+      layer.clear();
+    }
+    heads.push_back(row_of(place, all));
   }
-  return {{"heads", heads}, {"kinds", kinds}};
+  return {{"layers", by_layer}, {"heads", heads}, {"kinds", kinds}};
 }
 
 std::string betas_as_text(const Json& report) {

@@ -11,8 +11,8 @@ namespace shellgame {
 
 inline constexpr double kNearTwo = 1.9;
 
-// {"heads": [{layer, head, above_1.9, count, mean, min, q05, ..., max}], "kinds": [the same with
-// "kind"]}. Throws UsageError if no mixer has a beta.
+// {"layers": [{layer, above_1.9, count, mean, min, q05, ..., max}], "heads": [the same with
+// "head"], "kinds": [with "kind" as well]}. Throws UsageError if no mixer has a beta.
 nlohmann::ordered_json probe_betas(const Model& model, const std::vector<ProbeTrace>& traces);
 // For people: a row a head, and the median beta of each kind.
 std::string betas_as_text(const nlohmann::ordered_json& report);

@@ -5,34 +5,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "shellgame/report/canvas.h"
 #include "shellgame/system/error.h"
 
 namespace shellgame {
 namespace {
 
-// Okabe and Ito's colours, which colour-blind readers tell apart; the light ones are left out.
-constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73",
-                                    "#cc79a7", "#56b4e9", "#e69f00"};
-constexpr const char* kDashes[] = {"", "6 3", "2 3", "8 3 2 3"};
-
 constexpr double kWidth = 720, kHeight = 420;
 constexpr double kLeft = 64, kRight = 24, kTop = 44, kBottom = 92;
 
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
+std::string escaped(const std::string& text) { return escaped_xml(text); }
 
 std::string number_text(double value) {
   const double size = std::abs(value);
@@ -152,7 +134,7 @@ std::string LineChart::svg() const {
   }
   for (std::size_t i = 0; i < curves.size(); ++i) {
     const Curve& curve = curves[i];
-    const char* const colour = kColours[i % std::size(kColours)];
+    const char* const colour = colour_of(i);
     if (!curve.low.empty()) {
       std::vector<double> x = curve.x, y = curve.high;
       x.insert(x.end(), curve.x.rbegin(), curve.x.rend());
@@ -163,7 +145,7 @@ std::string LineChart::svg() const {
     out += fmt::format(
         "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\" "
         "stroke-dasharray=\"{}\"/>\n",
-        points_of(frame, curve.x, curve.y), colour, kDashes[i % std::size(kDashes)]);
+        points_of(frame, curve.x, curve.y), colour, dash_of(i));
     if (curve.x.size() <= 40) {
       for (std::size_t k = 0; k < curve.x.size(); ++k)
         out += fmt::format(
@@ -177,7 +159,7 @@ std::string LineChart::svg() const {
     out += fmt::format(
         "<path d=\"M{:.1f} {:.1f}h24\" stroke=\"{}\" stroke-width=\"2\" "
         "stroke-dasharray=\"{}\"/>\n",
-        x, y - 4, colour, kDashes[i % std::size(kDashes)]);
+        x, y - 4, colour, dash_of(i));
     out += text_at(x + 30, y, curve.name, "");
   }
   if (!note.empty())

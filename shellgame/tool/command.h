@@ -75,6 +75,7 @@ void add_sweep(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_probe(CLI::App& app);
 void add_report(CLI::App& app);
+void add_figures(CLI::App& app);
 void add_bench(CLI::App& app);
 void add_bench_model(CLI::App& bench);
 void add_signature(CLI::App& app);

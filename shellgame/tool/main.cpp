@@ -78,6 +78,7 @@ int run(int argc, char** argv) {
   add_evaluate(app);
   add_probe(app);
   add_report(app);
+  add_figures(app);
   add_bench(app);
   add_signature(app);
   add_completion(app);

@@ -49,6 +49,26 @@ TEST(Betas, CountsAreThoseOfTheTokens) {
   }
 }
 
+TEST(Betas, ALayerIsAllOfItsHeads) {
+  const Model model = exact_as_model({.variables = 4});
+  const auto report =
+      probe_betas(model, probe_traces("group = 'S4'\ncommands = 20\nspacing = 4\n", 1).all());
+  ASSERT_EQ(report.at("layers").size(), 2u);
+  for (const auto& layer : report.at("layers")) {
+    std::size_t count = 0;
+    double sum = 0, most = 0;
+    for (const auto& head : report.at("heads")) {
+      if (head.at("layer") != layer.at("layer")) continue;
+      count += head.at("count").get<std::size_t>();
+      sum += head.at("count").get<double>() * head.at("mean").get<double>();
+      most = std::max(most, head.at("max").get<double>());
+    }
+    EXPECT_EQ(layer.at("count"), count);
+    EXPECT_NEAR(layer.at("mean").get<double>(), sum / static_cast<double>(count), 1e-9);
+    EXPECT_EQ(layer.at("max"), most);
+  }
+}
+
 TEST(Betas, AMixerWithoutBetaIsRefusedInASentence) {
   const ProbeTraces traces = probe_traces("group = 'S3'\ncommands = 4\nspacing = 1\n", 1);
   EXPECT_THROW(probe_betas(untrained_model("attention"), traces.all()), UsageError);

@@ -14,7 +14,7 @@ namespace {
 const std::vector<std::string> kOrder = {"system",  "random",   "groups",  "sequences", "programs",
                                          "tasks",   "replay",   "tokens",  "automata",  "beliefs",
                                          "tensors", "report",   "kernels", "ops",       "models",
-                                         "train",   "evaluate", "probe",   "tool"};
+                                         "train",   "evaluate", "probe",   "figures",   "tool"};
 
 // Backward includes of a file, as "file: folder".
 std::vector<std::string> backward_includes(const std::filesystem::path& root) {

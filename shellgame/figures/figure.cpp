@@ -1,0 +1,55 @@
+#include "shellgame/figures/figure.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "shellgame/system/error.h"
+#include "shellgame/tasks/task_keys.h"
+
+namespace shellgame {
+
+const std::vector<FigureEntry>& all_figures() {
+  static const char* const kCompared =
+      "results of several architectures, published or of runs; else small ones are trained";
+  static const char* const kInside =
+      "runs of DeltaNet [-1,1] on permutations, with their models; else small ones are trained";
+  static const std::vector<FigureEntry> figures = {
+      {"hierarchy", "The state-tracking hierarchy", kCompared, hierarchy_figure},
+      {"representations", "Three representations of one trace", "", representations_figure},
+      {"spacing", "Accuracy against reveal spacing, Transformers",
+       "results of experiments/spacing.toml; else small runs are trained", spacing_figure},
+      {"reveals", "Accuracy of each reveal by its place", kCompared, reveals_figure},
+      {"extrapolation", "Beyond the trained numbers of commands and spacing", kCompared,
+       extrapolation_figure},
+      {"betas", "Beta per layer and head, principal components of keys", kInside, betas_figure},
+      {"intervention", "The range of beta scaled, head by head", kInside, intervention_figure},
+      {"uncertainty", "Three sources of uncertainty", "", uncertainty_figure},
+      {"marginal-updates", "Mixing and reveal of the marginal state", "", marginal_updates_figure},
+      {"joint-instability", "The joint representation's instability", "", joint_instability_figure},
+      {"marginal-decay", "The marginal representation's decay", "", marginal_decay_figure},
+      {"beta-grid", "Beta per head, all layers", kInside, beta_grid_figure},
+      {"key-grid", "Principal components of keys, all layers", kInside, key_grid_figure},
+      {"worked-example", "Worked example: a fuzzy swap and an observation in S_3", "",
+       worked_example_figure}};
+  return figures;
+}
+
+const FigureEntry& find_figure(const std::string& name) {
+  std::vector<std::string> names;
+  for (const FigureEntry& entry : all_figures()) {
+    if (entry.name == name) return entry;
+    names.push_back(entry.name);
+  }
+  const std::string near = nearest_name(name, names);
+  wrong_use("a figure must be 'all' or one of {}, not '{}'{}", fmt::join(names, ", "), name,
+            near.empty() ? "" : fmt::format("; is '{}' meant?", near));
+}
+
+void draw_heading(Canvas& canvas, double x, double y, const std::string& letter,
+                  const std::string& text) {
+  const TextStyle bold{.size = 8.5, .bold = true};
+  canvas.text(x, y, letter, bold);
+  canvas.text(x + Canvas::width_of(letter, bold) + 5, y, text, {.size = 8.5, .bold = true});
+}
+
+}  // namespace shellgame

@@ -1,0 +1,201 @@
+#include "shellgame/figures/measured.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+#include <set>
+
+#include "shellgame/system/error.h"
+#include "shellgame/system/files.h"
+#include "shellgame/tasks/task_keys.h"
+
+namespace shellgame {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+Measured described(const Experiment& experiment) {
+  Measured measured;
+  measured.experiment = experiment.name;
+  measured.label = model_label(experiment);
+  measured.group = experiment.task.group;
+  for (const TaskKey& key : task_keys()) {
+    if (key.name == "moves") measured.moves = key.get(experiment.task);
+  }
+  const StageSettings& last = experiment.stages.back();
+  if (!last.commands.empty() && !last.spacing.empty())
+    measured.trained = {last.commands.back(), last.spacing.back()};
+  return measured;
+}
+
+void add_run(Measured& measured, const Json& cells) {
+  for (const Json& cell : cells) {
+    if (!cell.contains("commands") || !cell.contains("accuracy")) continue;
+    MeasuredCell& to =
+        measured
+            .cells[{cell["commands"].get<std::uint64_t>(), cell["spacing"].get<std::uint64_t>()}];
+    to.accuracy.push_back(cell["accuracy"].get<double>());
+    to.final_accuracy.push_back(cell.value("final_accuracy", cell["accuracy"].get<double>()));
+    std::vector<double> positions;
+    for (const Json& position : cell.value("positions", Json::array())) {
+      // Several places put together say nothing about each.
+      if (position.value("first", 0) != position.value("last", 0)) positions.clear();
+      if (position.value("first", 0) != position.value("last", 0)) break;
+      positions.push_back(position["accuracy"].get<double>());
+    }
+    to.by_position.push_back(positions);
+  }
+}
+
+}  // namespace
+
+std::string model_label(const Experiment& experiment) {
+  const std::string kind = experiment.model.value("model_type", std::string());
+  if (kind == "transformer") return "Transformer";
+  if (kind == "delta_net")
+    return experiment.model.value("allow_neg_eigval", false) ? "DeltaNet [-1,1]" : "DeltaNet [0,1]";
+  return experiment.arm.empty() ? kind : experiment.arm;
+}
+
+std::vector<Measured> measured_of_sweep(const Json& all, const std::string& file,
+                                        const std::string& from) {
+  std::vector<Measured> found;
+  for (const Json& entry : all.at("runs")) {
+    if (entry.value("cells", Json::array()).empty()) continue;
+    const Experiment experiment =
+        read_experiment(file, entry.value("settings", std::vector<std::string>{}));
+    if (experiment.sequence) continue;
+    Measured measured = described(experiment);
+    measured.from = from;
+    measured.parameters = entry.value("parameters", std::int64_t{0});
+    measured.seeds = entry.value("seeds", std::vector<std::uint64_t>{});
+    for (const Json& cell : entry["cells"]) {
+      if (!cell.contains("commands") || !cell.contains("accuracy")) continue;
+      MeasuredCell& to =
+          measured
+              .cells[{cell["commands"].get<std::uint64_t>(), cell["spacing"].get<std::uint64_t>()}];
+      to.accuracy = cell["accuracy"].get<std::vector<double>>();
+      to.final_accuracy = cell.value("final_accuracy", to.accuracy);
+      to.by_position = cell.value("by_position", std::vector<std::vector<double>>{});
+    }
+    if (!measured.cells.empty()) found.push_back(std::move(measured));
+  }
+  return found;
+}
+
+std::vector<Measured> measured_of_runs(const std::string& directory) {
+  if (!fs::is_directory(directory))
+    fail("runs must be in a directory, and '{}' is none", directory);
+  std::vector<std::string> runs;
+  for (const auto& entry :
+       fs::recursive_directory_iterator(directory, fs::directory_options::skip_permission_denied)) {
+    const fs::path run = entry.path().parent_path();
+    if (entry.path().filename() == "result.json" && fs::exists(run / "experiment.toml"))
+      runs.push_back(run.string());
+  }
+  std::ranges::sort(runs);
+  std::map<std::string, Measured> by_settings;
+  for (const std::string& run : runs) {
+    const Experiment experiment = read_experiment(run + "/experiment.toml");
+    if (experiment.sequence) continue;
+    nlohmann::json settings = experiment.resolved;  // all but what may differ from seed to seed
+    for (const char* key : {"seed", "threads", "evaluation", "checkpoint"}) settings.erase(key);
+    Measured& measured = by_settings[settings.dump()];
+    if (measured.seeds.empty()) {
+      measured = described(experiment);
+      measured.from = fs::path(run).parent_path().string();
+    }
+    // A copy of a run, or the same seed evaluated once more.
+    if (std::ranges::find(measured.seeds, experiment.seed) != measured.seeds.end()) continue;
+    const Json result = Json::parse(read_file(run + "/result.json"), nullptr, false);
+    if (!result.is_object()) continue;
+    measured.parameters = result.value("parameters", std::int64_t{0});
+    measured.seeds.push_back(experiment.seed);
+    measured.directories.push_back(run);
+    if (!fs::exists(run + "/evaluation.json")) continue;
+    const Json cells = Json::parse(read_file(run + "/evaluation.json"), nullptr, false);
+    if (cells.is_array()) add_run(measured, cells);
+  }
+  std::vector<Measured> found;
+  for (auto& [settings, measured] : by_settings) found.push_back(std::move(measured));
+  return found;
+}
+
+std::vector<Measured> measured_of_results(const std::string& directory) {
+  std::vector<Measured> found;
+  if (!fs::is_directory(directory))
+    fail("published results must be in a directory, and '{}' is none", directory);
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(directory)) {
+    if (fs::exists(entry.path() / "results.json")) files.push_back(entry.path() / "results.json");
+  }
+  std::ranges::sort(files);
+  for (const fs::path& file : files) {
+    const Json all = Json::parse(read_file(file.string()), nullptr, false);
+    if (!all.is_object() || !all.contains("runs"))
+      throw InputError(file.string(), "published results must be the JSON that a sweep writes");
+    const fs::path experiment =
+        fs::path(directory) / fs::path(all.value("experiment", std::string())).filename();
+    if (!fs::is_regular_file(experiment)) continue;
+    for (Measured& measured : measured_of_sweep(all, experiment.string(), file.string()))
+      found.push_back(std::move(measured));
+  }
+  return found;
+}
+
+SeedSpread spread_of(const std::vector<double>& values) {
+  if (values.empty()) wrong_use("a point must have a value");
+  const auto [least, most] = std::ranges::minmax(values);
+  return {std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size()),
+          least, most};
+}
+
+void add_point(Series& series, double x, const std::vector<double>& values) {
+  const SeedSpread spread = spread_of(values);
+  series.x.push_back(x);
+  series.y.push_back(spread.mean);
+  series.low.push_back(spread.least);
+  series.high.push_back(spread.most);
+}
+
+std::vector<Measured> best_comparison(const std::vector<Measured>& all,
+                                      bool (*wanted)(const Measured&)) {
+  std::map<std::pair<std::string, std::string>, std::map<std::string, Measured>> sets;
+  const auto better = [](const Measured& a, const Measured& b) {  // of the same label
+    return std::pair(a.seeds.size(), a.cells.size()) > std::pair(b.seeds.size(), b.cells.size());
+  };
+  for (const Measured& one : all) {
+    if (!wanted(one)) continue;
+    auto& labels = sets[{one.experiment, one.group}];
+    const auto [at, is_new] = labels.try_emplace(one.label, one);
+    if (!is_new && better(one, at->second)) at->second = one;
+  }
+  std::vector<Measured> best;
+  std::tuple<std::size_t, bool, std::size_t> best_score{1, false, 0};
+  for (const auto& [key, labels] : sets) {
+    std::size_t seeds = 0;
+    for (const auto& [label, one] : labels) seeds += one.seeds.size();
+    const std::tuple score{labels.size(), key.second == "S5", seeds};
+    if (labels.size() < 2 || score <= best_score) continue;
+    best_score = score;
+    best.clear();
+    for (const auto& [label, one] : labels) best.push_back(one);
+  }
+  return best;
+}
+
+SeriesStyle style_of(const std::string& label, std::size_t otherwise) {
+  if (label.starts_with("DeltaNet [-1,1]")) return {.colour = kBlue};
+  if (label.starts_with("DeltaNet [0,1]")) return {.colour = kVermilion, .dash = "5 2"};
+  if (label.starts_with("Transformer")) return {.colour = kGreen, .dash = "1.5 1.5"};
+  return {.colour = colour_of(3 + otherwise), .dash = dash_of(otherwise)};
+}
+
+double chance_of(const Measured& measured) {
+  return 1 / static_cast<double>(group_degree(measured.group));
+}
+
+}  // namespace shellgame

@@ -1,0 +1,127 @@
+#include "shellgame/tool/figure_sources.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "generated_figure_experiments.h"
+#include "shellgame/system/error.h"
+#include "shellgame/system/files.h"
+#include "shellgame/tool/probe_options.h"
+#include "shellgame/tool/run_source.h"
+#include "shellgame/tool/sweep.h"
+
+namespace shellgame {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+struct Small {
+  const char *name, *toml, *seeds, *what;
+  std::vector<std::string> settings;
+};
+
+const Small& small_of(SmallExperiment experiment) {
+  static const Small architectures{
+      "figures", kFiguresExperiment, "0,1", "three architectures on S_3", {}};
+  static const Small spacing{"figures-spacing",
+                             kFiguresSpacingExperiment,
+                             "0,1",
+                             "Transformer and DeltaNet on S_3 with four spacings",
+                             {"task.moves=swaps,permutations", "stages.*.spacing=1,2,3,4"}};
+  static const Small inside{"s5-fast",
+                            kS5FastExperiment,
+                            "0..2",
+                            "DeltaNet [-1,1] on S_5, as experiments/s5-fast.toml",
+                            {}};
+  switch (experiment) {
+    case SmallExperiment::kArchitectures:
+      return architectures;
+    case SmallExperiment::kSpacing:
+      return spacing;
+    case SmallExperiment::kInside:
+      break;
+  }
+  return inside;
+}
+
+}  // namespace
+
+const std::vector<Measured>& ToolFigureSources::found() {
+  if (searched_) return found_;
+  searched_ = true;
+  for (const std::string& directory : options_.runs) {
+    const auto runs = measured_of_runs(directory);
+    if (runs.empty())
+      fail("--runs must name a directory with finished runs, and none is below '{}'", directory);
+    found_.insert(found_.end(), runs.begin(), runs.end());
+  }
+  if (!options_.results.empty()) {
+    const auto published = measured_of_results(options_.results);
+    found_.insert(found_.end(), published.begin(), published.end());
+  }
+  return found_;
+}
+
+std::vector<Measured> ToolFigureSources::trained(SmallExperiment experiment) {
+  if (const auto known = trained_.find(experiment); known != trained_.end()) return known->second;
+  const Small& small = small_of(experiment);
+  const std::string folder = fmt::format("{}/runs/{}", options_.out, small.name);
+  const std::string file = folder + ".toml";
+  if (fs::exists(file) && read_file(file) != small.toml)
+    fail("'{}' must be the experiment that this version trains; remove '{}' and its runs", file,
+         file);
+  const bool before = fs::exists(folder + "/sweep.json");
+  if (!before && !options_.may_train)
+    fail("small runs must be trained for this ({}), and --no-training forbids it", small.what);
+  fmt::print(stderr, "figures: {} {} (seeds {}), in {}\n",
+             before ? "using what was trained before:" : "nothing suitable was found; training",
+             small.what, small.seeds, folder);
+  fs::create_directories(options_.out + "/runs");
+  write_file(file, small.toml);
+  const Json all = run_sweep({.experiment = file,
+                              .seeds = small.seeds,
+                              .run = folder,
+                              .format = "text",
+                              .from = {},
+                              .settings = small.settings,
+                              .arms = {}},
+                             1);
+  for (const Json& entry : all["runs"]) {
+    for (const Json& failed : entry["failed"])
+      fail("a small run failed: {}", failed["why"].get<std::string>());
+  }
+  std::vector<Measured> runs = measured_of_runs(folder);
+  for (Measured& one : runs) one.from = "small runs, trained for this figure";
+  return trained_[experiment] = runs;
+}
+
+Json ToolFigureSources::probe(const std::string& run, const std::string& name) {
+  const auto key = std::pair(run, name);
+  if (const auto known = probed_.find(key); known != probed_.end()) return known->second;
+  ProbeOptions options;
+  options.probe = name;
+  const std::optional<Experiment> experiment = open_run(run, options.model, options.tokenizer);
+  options.task = experiment->task;
+  options.task.stages.clear();
+  // The paper's: betas and keys of 512 commands with spacing 4, interventions at 64 and 2.
+  const bool distribution = name == "betas" || name == "keys";
+  options.task.commands = distribution ? 512 : 64;
+  options.task.spacing = distribution ? 4 : 2;
+  options.count = name == "betas" ? 4 : name == "keys" ? 1 : 64;
+  check_task(options.task);
+  std::string file = fmt::format("{}-{}.json", run, name);
+  for (char& c : file) {
+    if (c == '/') c = '-';
+  }
+  while (file.starts_with('-') || file.starts_with('.')) file.erase(0, 1);
+  options.format = "json";
+  options.output = fmt::format("{}/data/{}", options_.out, file);
+  fs::create_directories(options_.out + "/data");
+  fmt::print(stderr, "figures: probing {} ({})\n", run, name);
+  learn_commands().probe(options);
+  return probed_[key] = Json::parse(read_file(options.output));
+}
+
+}  // namespace shellgame

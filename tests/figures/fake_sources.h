@@ -1,0 +1,25 @@
+// Sources of figures that need no models: made-up results of three architectures and answers of
+// probes, in the forms that the real ones have.
+#pragma once
+
+#include "shellgame/figures/sources.h"
+
+namespace shellgame {
+
+class FakeSources : public FigureSources {
+ public:
+  // Models of `layers` layers with `heads` heads, `seeds` of them.
+  FakeSources(int layers, int heads, int seeds);
+
+  const std::vector<Measured>& found() override { return found_; }
+  std::vector<Measured> trained(SmallExperiment experiment) override;
+  nlohmann::ordered_json probe(const std::string& run, const std::string& name) override;
+
+  int trainings = 0;
+
+ private:
+  int layers_, heads_;
+  std::vector<Measured> found_;
+};
+
+}  // namespace shellgame
