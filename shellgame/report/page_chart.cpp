@@ -260,10 +260,10 @@ std::string PageChart::figure() const {
 }
 
 std::string box_figure(const std::string& title, const std::string& label,
-                       const std::vector<Box>& boxes) {
+                       const std::vector<BoxMark>& boxes) {
   if (boxes.empty()) return "";
   Frame frame{.x_least = 0, .x_most = 0};
-  for (const Box& box : boxes) {
+  for (const BoxMark& box : boxes) {
     if (!std::isfinite(box.least) || !std::isfinite(box.most)) return "";
     frame.x_least = std::min(frame.x_least, box.least);
     frame.x_most = std::max(frame.x_most, box.most);
@@ -282,7 +282,7 @@ std::string box_figure(const std::string& title, const std::string& label,
   }
   out += text_at((kNames + kRight_edge) / 2, height - 8, "middle", label);
   for (std::size_t i = 0; i < boxes.size(); ++i) {
-    const Box& box = boxes[i];
+    const BoxMark& box = boxes[i];
     const double y = kTop + kRow * (static_cast<double>(i) + 0.5);
     out += text_at(kNames - 8, y + 4, "end", box.name);
     out += fmt::format(

@@ -36,12 +36,12 @@ struct PageChart {
 };
 
 // The five numbers of a box, and the ends of its whiskers (5 % and 95 %).
-struct Box {
+struct BoxMark {
   std::string name;
   double least = 0, q05 = 0, q25 = 0, median = 0, q75 = 0, q95 = 0, most = 0;
 };
 // Boxes below each other over one axis.
 std::string box_figure(const std::string& title, const std::string& label,
-                       const std::vector<Box>& boxes);
+                       const std::vector<BoxMark>& boxes);
 
 }  // namespace shellgame

@@ -38,7 +38,7 @@ std::string tracker(const Json& probe) {
 }
 
 std::string betas(const Json& probe) {
-  std::vector<Box> boxes;
+  std::vector<BoxMark> boxes;
   for (const Json& head : heads_of(probe)) {
     boxes.push_back({head_name(head), number_of(head, "min"), number_of(head, "q05"),
                      number_of(head, "q25"), number_of(head, "median"), number_of(head, "q75"),

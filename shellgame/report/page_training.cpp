@@ -13,7 +13,7 @@ namespace shellgame {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Series = std::vector<double> Course::*;
+using CourseColumn = std::vector<double> Course::*;
 
 constexpr std::size_t kPoints = 120;    // of a curve; each is the mean of the steps around it
 constexpr std::size_t kMostCurves = 8;  // more runs are drawn as their groups' means
@@ -29,7 +29,8 @@ std::vector<std::size_t> stage_starts(const Course& course) {
 }
 
 // The mean of `series` in each of kPoints equal parts of [0, most]; NaN in a part without a step.
-std::vector<double> in_parts(const Course& course, Series x, Series series, double most) {
+std::vector<double> in_parts(const Course& course, CourseColumn x, CourseColumn series,
+                             double most) {
   std::vector<double> sums(kPoints, 0), counts(kPoints, 0);
   for (std::size_t i = 0; i < (course.*x).size(); ++i) {
     const double at = (course.*x)[i], value = (course.*series)[i];
@@ -43,7 +44,7 @@ std::vector<double> in_parts(const Course& course, Series x, Series series, doub
   return sums;
 }
 
-std::vector<std::pair<double, std::string>> stage_marks(const Course& course, Series x) {
+std::vector<std::pair<double, std::string>> stage_marks(const Course& course, CourseColumn x) {
   std::vector<std::pair<double, std::string>> marks;
   for (const std::size_t i : stage_starts(course)) {
     if (i == 0) continue;
@@ -58,11 +59,11 @@ std::vector<std::pair<double, std::string>> stage_marks(const Course& course, Se
 struct Quantity {
   const char* title;
   const char* y_label;
-  Series series;
+  CourseColumn series;
   double most;  // of its axis; 0: what the curves need
 };
 
-PageChart chart_of(const std::vector<RunGroup>& groups, const Quantity& quantity, Series x) {
+PageChart chart_of(const std::vector<RunGroup>& groups, const Quantity& quantity, CourseColumn x) {
   const bool steps = x == &Course::step;
   PageChart chart{.title = quantity.title,
                   .x_label = steps ? "step" : "tokens",
@@ -192,7 +193,7 @@ std::string training_section(const std::vector<RunGroup>& groups) {
   std::size_t runs = 0;
   for (const RunGroup& group : groups) runs += group.runs.size();
   for (const Quantity& quantity : quantities) {
-    for (const Series x : {&Course::step, &Course::tokens})
+    for (const CourseColumn x : {&Course::step, &Course::tokens})
       charts += chart_of(groups, quantity, x).figure();
   }
   if (charts.empty()) return "<p>No step has been made yet.</p>\n";
