@@ -52,6 +52,9 @@ void draw_decay(Figure& figure, const Box& inner, const std::vector<DecayCurve>&
   const double left = inner.x + 12;
   double y = inner.bottom() - 6 - kRow * static_cast<double>(curves.size() - 1);
   const TextStyle heading{.size = 7, .bold = true};
+  canvas.rectangle({left - 4, y - 8, Canvas::width_of("nothing is left at symbol", heading) + 8,
+                    kRow * static_cast<double>(curves.size() - 1) + 11},
+                   "#ffffff");  // over the grid
   canvas.text(left, y, "nothing is left at symbol", heading);
   for (std::size_t i = 0; i < curves.size(); ++i) {
     const DecayCurve& curve = curves[i];

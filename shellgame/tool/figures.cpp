@@ -128,7 +128,8 @@ void run(Options options) {
     fmt::print("{}.{{svg,pdf,png,csv}}: {} ({:.1f} s)\n", stem, entry->title, seconds() - before);
     std::fflush(stdout);
   }
-  fmt::print("{} figures in {:.0f} s; captions in {}/README.md\n", entries.size(), seconds(), out);
+  fmt::print("{} figure{} in {:.0f} s; captions in {}/README.md\n", entries.size(),
+             entries.size() == 1 ? "" : "s", seconds(), out);
 }
 
 }  // namespace
