@@ -15,7 +15,7 @@ namespace {
 bool has_trained_cell(const Measured& one) { return one.cells.contains(one.trained); }
 
 std::string percent(const std::vector<double>& values) {
-  const SeedSpread spread = spread_of(values);
+  const SeedSpread spread = seed_spread(values);
   return values.size() == 1 ? fmt::format("{:.1f}", 100 * spread.mean)
                             : fmt::format("{:.1f} ({:.1f}–{:.1f})", 100 * spread.mean,
                                           100 * spread.least, 100 * spread.most);
@@ -132,7 +132,7 @@ Figure hierarchy_figure(FigureSources& sources) {
                           static_cast<double>(sets[i].seeds.at(s)), cell->second.accuracy[s]});
     }
     solved = solved || (sets[i].label == "DeltaNet [-1,1]" &&
-                        spread_of(sets[i].cells.at(sets[i].trained).accuracy).mean > 0.98);
+                        seed_spread(sets[i].cells.at(sets[i].trained).accuracy).mean > 0.98);
     draw_cells(canvas, y, trained_columns, texts, {.colour = style_of(texts[0], i).colour});
     y += 14;
   }

@@ -146,7 +146,7 @@ std::vector<Measured> measured_of_results(const std::string& directory) {
   return found;
 }
 
-SeedSpread spread_of(const std::vector<double>& values) {
+SeedSpread seed_spread(const std::vector<double>& values) {
   if (values.empty()) wrong_use("a point must have a value");
   const auto [least, most] = std::ranges::minmax(values);
   return {std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size()),
@@ -154,7 +154,7 @@ SeedSpread spread_of(const std::vector<double>& values) {
 }
 
 void add_point(Series& series, double x, const std::vector<double>& values) {
-  const SeedSpread spread = spread_of(values);
+  const SeedSpread spread = seed_spread(values);
   series.x.push_back(x);
   series.y.push_back(spread.mean);
   series.low.push_back(spread.least);

@@ -51,7 +51,7 @@ std::vector<Measured> measured_of_results(const std::string& directory);
 struct SeedSpread {
   double mean = 0, least = 0, most = 0;
 };
-SeedSpread spread_of(const std::vector<double>& values);
+SeedSpread seed_spread(const std::vector<double>& values);
 void add_point(Series& series, double x, const std::vector<double>& values);
 
 // The sets of one experiment and group that can be compared: at least two labels, all of them with

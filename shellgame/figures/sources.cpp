@@ -17,7 +17,7 @@ Measured runs_inside(FigureSources& sources, std::size_t most) {
   };
   const auto accuracy = [](const Measured& one) {
     const auto cell = one.cells.find(one.trained);
-    return cell == one.cells.end() ? 0.0 : spread_of(cell->second.accuracy).mean;
+    return cell == one.cells.end() ? 0.0 : seed_spread(cell->second.accuracy).mean;
   };
   const Measured* best = nullptr;
   for (const Measured& one : sources.found()) {

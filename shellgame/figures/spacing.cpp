@@ -68,7 +68,7 @@ Figure spacing_figure(FigureSources& sources) {
          .log = false,
          .label = "reveal spacing (commands)",
          .ticks = {}};
-  for (double tick = least; tick <= most; ++tick) x.ticks.push_back({tick, short_number(tick)});
+  for (double tick = least; tick <= most; ++tick) x.ticks.push_back({tick, axis_number(tick)});
   Panel panel(figure.canvas, {110, 24, 270, 150}, x, share_axis("accuracy"),
               fmt::format("{}, {} commands", any.group, any.trained.first));
   panel.draw_frame();

@@ -70,8 +70,8 @@ Json so_far(const RunRecord& run, const std::string& key) {
   if (key == "tokens") return static_cast<std::int64_t>(run.course.tokens.back());
   if (key == "accuracy") {
     const std::size_t last = std::min<std::size_t>(20, run.course.accuracy.size());
-    return spread_of({run.course.accuracy.end() - static_cast<std::ptrdiff_t>(last),
-                      run.course.accuracy.end()})
+    return run_spread({run.course.accuracy.end() - static_cast<std::ptrdiff_t>(last),
+                       run.course.accuracy.end()})
         .mean;
   }
   return Json();
@@ -106,7 +106,7 @@ std::string overview_section(const std::vector<RunGroup>& groups) {
       std::vector<double> values;
       for (const RunRecord* run : group.runs)
         if (run->complete()) values.push_back(number_of(run->result, key));
-      const Spread spread = spread_of(values);
+      const RunSpread spread = run_spread(values);
       row.push_back(
           {fmt::format("{} ± {}", short_number(spread.mean), short_number(spread.deviation)),
            fmt::format("{} ± {}", spread.mean, spread.deviation), "mean"});

@@ -64,7 +64,7 @@ std::vector<double> values_of(const RunGroup& group, const std::string& cell,
 }
 
 PageCell spread_cell(const std::vector<double>& values) {
-  const Spread spread = spread_of(values);
+  const RunSpread spread = run_spread(values);
   if (spread.count == 0) return {"-"};
   if (spread.count == 1) return number_cell(spread.mean);
   return {fmt::format("{} ± {}", short_number(spread.mean), short_number(spread.deviation)),
@@ -110,7 +110,7 @@ std::string heat_maps(const std::vector<RunGroup>& groups, const std::vector<con
       for (const double spacing : spacings) {
         const auto values =
             values_of(group, fmt::format("{} commands, spacing {}", command, spacing), "accuracy");
-        PageCell cell = shade_cell(spread_of(values).mean);
+        PageCell cell = shade_cell(run_spread(values).mean);
         if (values.size() > 1) cell.title = spread_cell(values).title;
         row.push_back(cell);
       }
@@ -138,7 +138,7 @@ double common_chance(const std::vector<RunGroup>& groups, const std::string& cel
     const auto values = values_of(group, cell, "chance");
     all.insert(all.end(), values.begin(), values.end());
   }
-  const Spread spread = spread_of(all);
+  const RunSpread spread = run_spread(all);
   return spread.least == spread.most ? spread.mean : std::nan("");
 }
 
@@ -157,10 +157,10 @@ std::string line_along(const std::vector<RunGroup>& groups, const std::vector<co
   chart.log_x = places.back() >= 8 * places.front();
   int colour = 0;
   for (const RunGroup& group : groups) {
-    std::map<double, Spread> points;
+    std::map<double, RunSpread> points;
     for (const Json* cell : cells) {
       const double at = number_of(*cell, along);
-      const Spread spread = spread_of(values_of(group, cell_name(*cell), "accuracy"));
+      const RunSpread spread = run_spread(values_of(group, cell_name(*cell), "accuracy"));
       if (std::isfinite(at) && spread.count > 0) points[at] = spread;
     }
     PageCurve one{.curve = {groups.size() == 1 ? "" : group.name, {}, {}}, .colour = colour++};
@@ -198,7 +198,7 @@ PageCurve by_position(const RunGroup& group, const std::string& cell, const std:
   }
   const bool single = group.runs.size() == 1 && exact.size() == points.size();
   for (const auto& [x, values] : points) {
-    const Spread spread = spread_of(values);
+    const RunSpread spread = run_spread(values);
     one.curve.x.push_back(x);
     one.curve.y.push_back(spread.mean);
     one.curve.low.push_back(single ? exact[x].first : spread.least);

@@ -109,7 +109,7 @@ PageChart chart_of(const std::vector<RunGroup>& groups, const Quantity& quantity
     for (std::size_t i = 0; i < kPoints; ++i) {
       std::vector<double> at;
       for (const auto& list : values) at.push_back(list[i]);
-      const Spread spread = spread_of(at);
+      const RunSpread spread = run_spread(at);
       mean.curve.y.push_back(spread.mean);
       mean.curve.low.push_back(spread.least);
       mean.curve.high.push_back(spread.most);

@@ -20,7 +20,7 @@ double part_of(const Axis& axis, double value) {
 
 }  // namespace
 
-std::string short_number(double value) {
+std::string axis_number(double value) {
   const double size = std::abs(value);
   if (size != 0 && (size < 1e-4 || size >= 1e7)) return fmt::format("{:.3g}", value);
   if (size >= 1e4 && std::fmod(value, 100) == 0) return fmt::format("{:g}k", value / 1e3);
@@ -30,7 +30,7 @@ std::string short_number(double value) {
 Axis linear_axis(double least, double most, const std::string& label, int ticks) {
   Axis axis{.least = least, .most = most, .log = false, .label = label, .ticks = {}};
   for (const double tick : nice_ticks(least, most, ticks))
-    axis.ticks.push_back({tick, short_number(std::round(tick * 1e9) / 1e9)});
+    axis.ticks.push_back({tick, axis_number(std::round(tick * 1e9) / 1e9)});
   return axis;
 }
 
@@ -69,7 +69,7 @@ Axis points_axis(std::vector<double> points, const std::string& label) {
             .log = true,
             .label = label,
             .ticks = {}};
-  for (const double point : points) axis.ticks.push_back({point, short_number(point)});
+  for (const double point : points) axis.ticks.push_back({point, axis_number(point)});
   return axis;
 }
 

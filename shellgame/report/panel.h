@@ -32,7 +32,7 @@ Axis points_axis(std::vector<double> points, const std::string& label);
 // Names side by side, at 0, 1, ...
 Axis names_axis(const std::vector<std::string>& names, const std::string& label);
 // "0.25", "64", "16k", "1e-30".
-std::string short_number(double value);
+std::string axis_number(double value);
 
 struct Series {
   std::vector<double> x, y, low = {}, high = {};  // a band, if not empty

@@ -93,8 +93,8 @@ std::string run_name(const RunGroup& group, const RunRecord& run) {
   return group.alone ? own : fmt::format("{}, {}", group.name, own);
 }
 
-Spread spread_of(const std::vector<double>& values) {
-  Spread spread;
+RunSpread run_spread(const std::vector<double>& values) {
+  RunSpread spread;
   for (const double value : values) {
     if (!std::isfinite(value)) continue;
     spread.least = spread.count == 0 ? value : std::min(spread.least, value);

@@ -26,12 +26,12 @@ std::set<std::string> differing_keys(const std::vector<RunRecord>& runs);
 // the group has several runs.
 std::string run_name(const RunGroup& group, const RunRecord& run);
 
-struct Spread {
+struct RunSpread {
   double mean = 0, deviation = 0;  // sample standard deviation; 0 for one value
   double least = 0, most = 0;
   std::size_t count = 0;
 };
 // Of the values that are finite.
-Spread spread_of(const std::vector<double>& values);
+RunSpread run_spread(const std::vector<double>& values);
 
 }  // namespace shellgame

@@ -99,11 +99,11 @@ TEST(Measured, AComparisonHasSeveralArchitecturesOfOneExperiment) {
 }
 
 TEST(Measured, ASpreadGoesFromWorstToBest) {
-  const SeedSpread spread = spread_of({0.5, 1, 0.75});
+  const SeedSpread spread = seed_spread({0.5, 1, 0.75});
   EXPECT_DOUBLE_EQ(spread.mean, 0.75);
   EXPECT_DOUBLE_EQ(spread.least, 0.5);
   EXPECT_DOUBLE_EQ(spread.most, 1);
-  EXPECT_THROW(spread_of({}), UsageError);
+  EXPECT_THROW(seed_spread({}), UsageError);
 }
 
 }  // namespace

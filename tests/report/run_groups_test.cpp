@@ -43,11 +43,11 @@ TEST(RunGroups, AKeyThatSomeRunsLackDiffers) {
 }
 
 TEST(RunGroups, ASpreadIsOfTheFiniteValues) {
-  const Spread spread = spread_of({1, std::nan(""), 3});
+  const RunSpread spread = run_spread({1, std::nan(""), 3});
   EXPECT_EQ(spread.count, 2u);
   EXPECT_DOUBLE_EQ(spread.mean, 2);
   EXPECT_DOUBLE_EQ(spread.deviation, std::sqrt(2.0));
-  EXPECT_TRUE(std::isnan(spread_of({}).mean));
+  EXPECT_TRUE(std::isnan(run_spread({}).mean));
 }
 
 }  // namespace
