@@ -12,7 +12,8 @@ const std::vector<FigureEntry>& all_figures() {
   static const char* const kCompared =
       "results of several architectures, published or of runs; else small ones are trained";
   static const char* const kInside =
-      "runs of DeltaNet [-1,1] on permutations, with their models; else small ones are trained";
+      "runs of DeltaNet or DeltaProduct [-1,1] on permutations, with their models; else small ones "
+      "are trained";
   static const std::vector<FigureEntry> figures = {
       {"hierarchy", "The state-tracking hierarchy", kCompared, hierarchy_figure},
       {"representations", "Three representations of one trace", "", representations_figure},

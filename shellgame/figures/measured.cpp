@@ -55,8 +55,11 @@ void add_run(Measured& measured, const Json& cells) {
 std::string model_label(const Experiment& experiment) {
   const std::string kind = experiment.model.value("model_type", std::string());
   if (kind == "transformer") return "Transformer";
-  if (kind == "delta_net")
-    return experiment.model.value("allow_neg_eigval", false) ? "DeltaNet [-1,1]" : "DeltaNet [0,1]";
+  const char* range = experiment.model.value("allow_neg_eigval", false) ? "[-1,1]" : "[0,1]";
+  if (kind == "delta_net") return fmt::format("DeltaNet {}", range);
+  if (kind == "gated_deltaproduct" && !experiment.model.value("use_forget_gate", true))
+    return fmt::format("DeltaProduct {}, {} steps", range,
+                       experiment.model.value("num_householder", 1));
   return experiment.arm.empty() ? kind : experiment.arm;
 }
 

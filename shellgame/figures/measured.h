@@ -32,7 +32,8 @@ struct Measured {
   std::vector<std::string> directories = {};  // of runs on disk, one a seed
 };
 
-// "DeltaNet [-1,1]", "Transformer", or what the experiment calls its arm or its model.
+// "DeltaNet [-1,1]", "DeltaProduct [-1,1], 2 steps", "Transformer", or what the experiment calls
+// its arm or its model.
 std::string model_label(const Experiment& experiment);
 
 // The table that a sweep has written. `file` is the experiment that it names; entries without

@@ -9,8 +9,9 @@ namespace shellgame {
 
 Measured runs_inside(FigureSources& sources, std::size_t most) {
   const auto usable = [](const Measured& one) {
-    return one.label == "DeltaNet [-1,1]" && one.moves == "permutations" &&
-           !one.directories.empty() &&
+    const bool reflects =
+        one.label == "DeltaNet [-1,1]" || one.label.starts_with("DeltaProduct [-1,1]");
+    return reflects && one.moves == "permutations" && !one.directories.empty() &&
            std::ranges::all_of(one.directories, [](const std::string& run) {
              return std::filesystem::exists(run + "/model");
            });

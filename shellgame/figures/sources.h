@@ -25,8 +25,8 @@ class FigureSources {
   virtual nlohmann::ordered_json probe(const std::string& run, const std::string& name) = 0;
 };
 
-// Runs of DeltaNet [-1,1] on permutations to look inside of, one set of settings, at most `most`
-// seeds: those found with the most seeds (S_5 before other groups), else small ones.
+// Runs of DeltaNet or DeltaProduct [-1,1] on permutations to look inside of, one set of settings,
+// at most `most` seeds: those found with the most seeds (S_5 before other groups), else small ones.
 Measured runs_inside(FigureSources& sources, std::size_t most);
 
 // The comparison of architectures for which all have a cell that `wanted` takes; trained small
