@@ -54,6 +54,19 @@ TEST(Measured, RunsOfTheSameSettingsAreOneSetBySeed) {
   EXPECT_THROW(measured_of_runs(folder / "nowhere"), Error);
 }
 
+TEST(Measured, ModelsAreCalledByTheirKindAndRange) {
+  const auto label = [](const std::string& model) {
+    return model_label(parse_experiment(
+        "[task]\n[[stages]]\ncommands = 4\nspacing = 1\n[model]\n" + model, "one"));
+  };
+  EXPECT_EQ(label("model_type = 'delta_net'"), "DeltaNet [0,1]");
+  EXPECT_EQ(label("model_type = 'gated_deltaproduct'\nuse_forget_gate = false\n"
+                  "num_householder = 2\nallow_neg_eigval = true"),
+            "DeltaProduct [-1,1], 2 steps");
+  EXPECT_EQ(label("model_type = 'transformer'"), "Transformer");
+  EXPECT_EQ(label("model_type = 'shellgame_lstm'"), "shellgame_lstm");
+}
+
 TEST(Measured, PublishedTablesAreReadWithTheirExperiment) {
   const ScratchFolder folder;
   std::filesystem::create_directories(folder / "little");
