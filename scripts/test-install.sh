@@ -14,7 +14,7 @@ if grep -rnE -e '-W(error|all|extra)|shellgame_flags' "$work/prefix/lib/cmake/sh
 # The example moves out of the tree, so that only what was installed can be found. It wants the LibTorch of the build.
 cp -r examples/new-mixer "$work/example"
 torch=$(sed -n 's/^Torch_DIR:PATH=//p' "$build/CMakeCache.txt")
-quiet cmake -S "$work/example" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DTorch_DIR="$torch"
+quiet cmake -G Ninja -S "$work/example" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DTorch_DIR="$torch"
 quiet cmake --build "$work/build"
 "$work/build/new_mixer"
 
