@@ -36,6 +36,9 @@ std::string plain(std::string text) {
 struct Shape {
   int layers, heads, seeds;
 };
+void PrintTo(const Shape& shape, std::ostream* out) {
+  *out << shape.layers << "_" << shape.heads << "_" << shape.seeds;
+}
 
 // Every figure, with models of several sizes.
 class EveryFigure : public testing::TestWithParam<Shape> {};

@@ -42,6 +42,10 @@ const Small kF16 = {5, 10, float_from_f16, f16_from_float, f16_from_double};
 const Small kBf16 = {8, 7, float_from_bf16, bf16_from_float, bf16_from_double};
 
 class SmallFloats : public testing::TestWithParam<Small> {};
+// Without it the name of a test would hold addresses.
+void PrintTo(const Small& small, std::ostream* out) {
+  *out << small.exponent_bits << "_" << small.fraction_bits;
+}
 INSTANTIATE_TEST_SUITE_P(Dtype, SmallFloats, testing::Values(kF16, kBf16));
 
 TEST_P(SmallFloats, EveryPatternHasItsValueAndComesBack) {
