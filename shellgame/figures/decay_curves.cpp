@@ -39,6 +39,23 @@ DecayCurve decay_curve(const AutomatonFile& file, const FilterOptions& options,
   return curve;
 }
 
+std::vector<DecayCurve> decay_curves(const AutomatonFile& file, FilterKind kind) {
+  constexpr std::uint64_t kMostSymbols = 3000;
+  std::vector<DecayCurve> curves;
+  for (const Precision precision :
+       {Precision::kFp32, Precision::kBf16, Precision::kFp16, Precision::kE5m2, Precision::kE4m3})
+    curves.push_back(decay_curve(file, {.kind = kind, .precision = precision},
+                                 std::string(format_of(precision).name), kMostSymbols));
+  return curves;
+}
+
+std::string ends_of(const std::vector<DecayCurve>& curves) {
+  std::string ends;
+  for (const DecayCurve& curve : curves)
+    ends += fmt::format("{}{} {}", ends.empty() ? "" : ", ", curve.name, curve.vanished);
+  return ends;
+}
+
 void draw_decay(Figure& figure, const Box& inner, const std::vector<DecayCurve>& curves,
                 const std::string& y_label) {
   double last = 1;

@@ -20,6 +20,11 @@ struct DecayCurve {
 DecayCurve decay_curve(const AutomatonFile& file, const FilterOptions& options,
                        const std::string& name, std::uint64_t most);
 
+// One in each number format from fp32 down.
+std::vector<DecayCurve> decay_curves(const AutomatonFile& file, FilterKind kind);
+// "fp32 298, bf16 266, ...": where each ends.
+std::string ends_of(const std::vector<DecayCurve>& curves);
+
 // A panel with these curves on a logarithmic axis, each end marked with its format and step.
 void draw_decay(Figure& figure, const Box& inner, const std::vector<DecayCurve>& curves,
                 const std::string& y_label);

@@ -55,15 +55,8 @@ Figure joint_instability_figure(FigureSources&) {
   draw_row(figure, file, {.kind = FilterKind::kLinear}, "Linear RNN", "state h_{t}", 26);
   draw_row(figure, file, {.kind = FilterKind::kExact}, "PFSA-SR", "belief b_{t}", 94);
   draw_heading(figure.canvas, 10, 172, "(b)", "The same, cycle after cycle, in each number format");
-  std::vector<DecayCurve> curves;
-  std::string ends;
-  for (const Precision precision :
-       {Precision::kFp32, Precision::kBf16, Precision::kFp16, Precision::kE5m2, Precision::kE4m3}) {
-    const std::string name = format_of(precision).name;
-    curves.push_back(
-        decay_curve(file, {.kind = FilterKind::kLinear, .precision = precision}, name, 3000));
-    ends += fmt::format("{}{} {}", ends.empty() ? "" : ", ", name, curves.back().vanished);
-  }
+  std::vector<DecayCurve> curves = decay_curves(file, FilterKind::kLinear);
+  const std::string ends = ends_of(curves);
   curves.push_back(decay_curve(file, {.kind = FilterKind::kExact, .precision = Precision::kFp16},
                                "renormalised, in any format: 1 for ever",
                                static_cast<std::uint64_t>(curves[0].mass.x.back())));

@@ -54,15 +54,8 @@ Figure marginal_decay_figure(FigureSources&) {
   draw_steps(figure, file, 26);
   draw_heading(figure.canvas, 10, 110, "(b)",
                "The same, cycle after cycle: the smallest sum of a row or column of H_{t}");
-  std::vector<DecayCurve> curves;
-  std::string ends;
-  for (const Precision precision :
-       {Precision::kFp32, Precision::kBf16, Precision::kFp16, Precision::kE5m2, Precision::kE4m3}) {
-    const std::string name = format_of(precision).name;
-    curves.push_back(
-        decay_curve(file, {.kind = FilterKind::kMarginal, .precision = precision}, name, 3000));
-    ends += fmt::format("{}{} {}", ends.empty() ? "" : ", ", name, curves.back().vanished);
-  }
+  std::vector<DecayCurve> curves = decay_curves(file, FilterKind::kMarginal);
+  const std::string ends = ends_of(curves);
   curves.push_back(decay_curve(
       example_automaton("replenished-cycle", kReplenished),
       {.kind = FilterKind::kMarginal, .precision = Precision::kFp16},

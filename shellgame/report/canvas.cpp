@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "shellgame/report/text_width.h"
+#include "shellgame/report/xml_text.h"
 
 namespace shellgame {
 namespace {
@@ -74,29 +75,6 @@ double common_area(const Box& a, const Box& b) {
 
 }  // namespace
 
-std::string escaped_xml(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 void Canvas::line(double x1, double y1, double x2, double y2, const Stroke& stroke) {
   body_ += fmt::format("<path d=\"M{} {}L{} {}\" fill=\"none\"{}/>\n", number(x1), number(y1),
                        number(x2), number(y2), stroke_of(stroke));
@@ -144,7 +122,7 @@ void Canvas::circle(double x, double y, double radius, const std::string& fill,
                     const std::string& note, const Stroke& stroke) {
   body_ += fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"{}\"{}", number(x), number(y),
                        number(radius), fill, stroke_of(stroke));
-  body_ += note.empty() ? "/>\n" : fmt::format("><title>{}</title></circle>\n", escaped_xml(note));
+  body_ += note.empty() ? "/>\n" : fmt::format("><title>{}</title></circle>\n", xml_escaped(note));
 }
 
 double Canvas::width_of(std::string_view text, const TextStyle& style) {
@@ -189,13 +167,13 @@ void Canvas::text(double x, double y, std::string_view text, const TextStyle& st
   int shift = 0;
   for (const Run& run : runs) {
     if (run.shift == 0 && shift == 0) {
-      body_ += escaped_xml(run.text);
+      body_ += xml_escaped(run.text);
       continue;
     }
     const auto place = [&](int at) { return at == 0 ? 0.0 : style.size * (at < 0 ? kDown : -kUp); };
     body_ += fmt::format("<tspan dy=\"{}\"", number(place(run.shift) - place(shift)));
     if (run.shift != 0) body_ += fmt::format(" font-size=\"{}\"", number(style.size * kSmaller));
-    body_ += fmt::format(">{}</tspan>", escaped_xml(run.text));
+    body_ += fmt::format(">{}</tspan>", xml_escaped(run.text));
     shift = run.shift;
   }
   body_ += "</text>\n";
@@ -229,8 +207,8 @@ std::string Canvas::svg(const Metadata& metadata) const {
              "viewBox=\"0 0 {0} {1}\" font-family=\"{2}\" font-size=\"8\" fill=\"{3}\">\n"
              "<title>{4}</title>\n<desc>{5}</desc>\n<metadata>{6}</metadata>\n"
              "<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n",
-             number(width_), number(height_), kSans, kInk, escaped_xml(metadata.title),
-             escaped_xml(metadata.description), escaped_xml(metadata.command)) +
+             number(width_), number(height_), kSans, kInk, xml_escaped(metadata.title),
+             xml_escaped(metadata.description), xml_escaped(metadata.command)) +
          body_ + "</svg>\n";
 }
 

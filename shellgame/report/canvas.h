@@ -92,7 +92,4 @@ class Canvas {
   std::vector<PlacedText> texts_;
 };
 
-// Of XML.
-std::string escaped_xml(std::string_view text);
-
 }  // namespace shellgame

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "shellgame/report/canvas.h"
+#include "shellgame/report/xml_text.h"
 #include "shellgame/system/error.h"
 
 namespace shellgame {
@@ -13,8 +14,6 @@ namespace {
 
 constexpr double kWidth = 720, kHeight = 420;
 constexpr double kLeft = 64, kRight = 24, kTop = 44, kBottom = 92;
-
-std::string escaped(const std::string& text) { return escaped_xml(text); }
 
 std::string number_text(double value) {
   const double size = std::abs(value);
@@ -71,7 +70,8 @@ std::vector<double> x_ticks(const LineChart& chart, const Frame& frame) {
 }
 
 std::string text_at(double x, double y, const std::string& text, const std::string& more) {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", x, y, more, escaped(text));
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", x, y, more,
+                     xml_escaped(text));
 }
 
 std::string points_of(const Frame& frame, const std::vector<double>& x,
@@ -107,7 +107,7 @@ std::string LineChart::svg() const {
       "height=\"{1}\" "
       "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\" fill=\"#222\">\n"
       "<title>{2}</title>\n<rect width=\"{0}\" height=\"{1}\" fill=\"#fff\"/>\n",
-      kWidth, kHeight, escaped(title));
+      kWidth, kHeight, xml_escaped(title));
   out += text_at(kLeft, 24, title, "font-size=\"15\" font-weight=\"bold\"");
   const double bottom = kHeight - kBottom, right = kWidth - kRight;
   for (const double tick : nice_ticks(y_least, y_most, 5)) {
@@ -125,7 +125,7 @@ std::string LineChart::svg() const {
   out += text_at((kLeft + right) / 2, bottom + 38, x_label, "text-anchor=\"middle\"");
   out += fmt::format(
       "<text transform=\"translate(18 {:.1f}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
-      (kTop + bottom) / 2, escaped(y_label));
+      (kTop + bottom) / 2, xml_escaped(y_label));
   if (!level_name.empty()) {
     out += fmt::format(
         "<path d=\"M{:.1f} {:.1f}H{:.1f}\" stroke=\"#777\" stroke-dasharray=\"2 4\"/>\n", kLeft,
@@ -151,7 +151,7 @@ std::string LineChart::svg() const {
         out += fmt::format(
             "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"><title>{}: {}, "
             "{:.4f}</title></circle>\n",
-            frame.across(curve.x[k]), frame.up(curve.y[k]), colour, escaped(curve.name),
+            frame.across(curve.x[k]), frame.up(curve.y[k]), colour, xml_escaped(curve.name),
             number_text(curve.x[k]), curve.y[k]);
     }
     const double x = kLeft + static_cast<double>(i % 4) * 165,
