@@ -235,7 +235,7 @@ class Batch {
     const WaitingReveal& done = row.waiting().front();
     result_.tally.add(row.index(), done.answer());
     if (row.index() < result_.shown.size()) {
-      const Reveal& reveal = done.reveal;
+      const AskedReveal& reveal = done.reveal;
       ShownReveal shown{.command = reveal.command,
                         .variable = reveal.variable,
                         .value = reveal.value,

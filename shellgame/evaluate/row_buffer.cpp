@@ -79,7 +79,7 @@ void RowBuffer::fill(std::size_t tokens) {
     ids_.erase(ids_.begin(), ids_.begin() + static_cast<std::ptrdiff_t>(drop));
     for (WaitingReveal& reveal : waiting_) reveal.reveal.after -= drop;
     read_ -= drop;
-    for (Reveal& reveal : piece_.reveals) {
+    for (AskedReveal& reveal : piece_.reveals) {
       reveal.after += ids_.size();
       waiting_.push_back({.reveal = std::move(reveal)});
     }
@@ -109,7 +109,7 @@ std::optional<std::size_t> RowBuffer::next_place() const {
 }
 
 void RowBuffer::replace_first(std::uint32_t value) {
-  Reveal& first = waiting_.front().reveal;
+  AskedReveal& first = waiting_.front().reveal;
   const std::vector<std::uint32_t>& tokens = first.values->tokens(value);
   const auto from = ids_.begin() + static_cast<std::ptrdiff_t>(first.after + 1);
   const auto end = from + first.length;

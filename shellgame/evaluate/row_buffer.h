@@ -28,7 +28,7 @@ Verdict judge(const double* logits, double log_sum, double largest, const ValueT
 
 // A reveal that waits. `after` counts tokens of the buffer.
 struct WaitingReveal {
-  Reveal reveal;
+  AskedReveal reveal;
   std::uint32_t node = ValueTree::kRoot;  // reached by the choices so far
   std::size_t depth = 0;                  // tokens below the root
   bool right = true;                      // the choices so far lead to the true value

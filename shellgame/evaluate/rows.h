@@ -11,7 +11,7 @@
 
 namespace shellgame {
 
-struct Reveal {
+struct AskedReveal {
   std::uint64_t command = 0;    // commands executed before it (of a sequence: inputs read)
   std::uint32_t variable = 0;   // which one is shown
   std::uint32_t value = 0;      // the true one, as ValueTree counts
@@ -24,7 +24,7 @@ struct Reveal {
 
 struct RowPiece {
   std::vector<std::uint32_t> ids;
-  std::vector<Reveal> reveals;
+  std::vector<AskedReveal> reveals;
 };
 
 class Row {

@@ -60,16 +60,16 @@ Json delta_net_keys(bool silu) {
 
 }  // namespace
 
-Rows unit_rows(int count) {
+VectorRows unit_rows(int count) {
   const auto n = static_cast<std::size_t>(count);
-  Rows rows(n, std::vector<double>(n));
+  VectorRows rows(n, std::vector<double>(n));
   for (std::size_t i = 0; i < n; ++i) rows[i][i] = 1;
   return rows;
 }
 
-Rows paired_rows(int count) {
+VectorRows paired_rows(int count) {
   const auto n = static_cast<std::size_t>(count);
-  Rows rows(n, std::vector<double>(n + n % 2));
+  VectorRows rows(n, std::vector<double>(n + n % 2));
   for (std::size_t i = 0; i < n; ++i) {
     rows[i][i - i % 2] = 1;
     rows[i][i - i % 2 + 1] = i % 2 == 0 ? 1 : -1;
@@ -77,16 +77,16 @@ Rows paired_rows(int count) {
   return rows;
 }
 
-Rows signed_rows(int variables) {
-  Rows rows = unit_rows(2 * variables);
+VectorRows signed_rows(int variables) {
+  VectorRows rows = unit_rows(2 * variables);
   for (auto i = static_cast<std::size_t>(variables); i < rows.size(); ++i) rows[i][i] = -1;
   return rows;
 }
 
 // Helmert's basis of the vectors that sum to zero, read by columns.
-Rows simplex_rows(int count) {
+VectorRows simplex_rows(int count) {
   const auto n = static_cast<std::size_t>(count);
-  Rows rows(n, std::vector<double>(n - 1));
+  VectorRows rows(n, std::vector<double>(n - 1));
   const double length = std::sqrt(1 - 1.0 / count);
   for (std::size_t d = 0; d + 1 < n; ++d) {
     const auto before = static_cast<double>(d + 1);

@@ -12,15 +12,15 @@ ExactModel exact_marginal(const ExactOptions& options);
 
 // Key directions, one a row. Reflections along the difference of two rows exchange what is stored
 // under them, if all rows have one length and all pairs one inner product.
-using Rows = std::vector<std::vector<double>>;
+using VectorRows = std::vector<std::vector<double>>;
 // Pairs (1, 1), (1, -1): differences have four entries +-1 or one entry 2, so that keys of unit
 // length have entries +-1/2 or 1 and reflections are exact in any binary format.
-Rows paired_rows(int count);
+VectorRows paired_rows(int count);
 // e_i for n variables and -e_{n+i} for n slots: differences are positive, as SiLU needs them.
-Rows signed_rows(int variables);
-Rows unit_rows(int count);
+VectorRows signed_rows(int variables);
+VectorRows unit_rows(int count);
 // Corners of a simplex around the origin, in count - 1 dimensions.
-Rows simplex_rows(int count);
+VectorRows simplex_rows(int count);
 
 int lexemes();
 // SwiGLU widths are multiples of 32.

@@ -93,7 +93,7 @@ ExactModel exact_slots(const ExactOptions& options) {
   reader.write(model);
   model.write_rules(0, rules, reader.active());
 
-  const Rows rows =
+  const VectorRows rows =
       options.silu ? signed_rows(options.variables) : paired_rows(2 * options.variables);
   const Matrix k = model.matrix(1, "attn.k_proj.weight"), q = model.matrix(1, "attn.q_proj.weight");
   for (std::size_t i = 0; i < n; ++i) {

@@ -26,12 +26,12 @@ Terms vector_terms(const std::vector<int>& channels, const std::vector<double>& 
 // Orthonormal keys that are as near to the first n - 1 corners of a simplex as can be (the inverse
 // square root of their inner products). Values written under them are found under the corners: the
 // right one has the largest share. The last variable's value is the one that is nowhere.
-Rows writing_rows(const Rows& corners) {
+VectorRows writing_rows(const VectorRows& corners) {
   const auto n = corners.size();
   const auto most = static_cast<double>(n - 1);
   const double own = std::sqrt(most / static_cast<double>(n));
   const double common = (std::sqrt(most) - own) / most;
-  Rows rows(n - 1, std::vector<double>(n - 1));
+  VectorRows rows(n - 1, std::vector<double>(n - 1));
   for (std::size_t j = 0; j + 1 < n; ++j) {
     for (std::size_t d = 0; d + 1 < n; ++d) {
       rows[j][d] = own * corners[j][d];
@@ -53,7 +53,7 @@ Terms swap_inputs(const TraceReader& reader) {
 
 // Key (in `key`) and beta of every pair.
 void add_pairs(std::vector<Rule>& rules, const TraceReader& reader, const std::vector<int>& key,
-               const Rows& rows, const Terms& also) {
+               const VectorRows& rows, const Terms& also) {
   for (std::size_t i = 0; i < reader.variable.size(); ++i) {
     for (std::size_t j = 0; j < reader.variable.size(); ++j) {
       if (i == j) continue;
@@ -91,8 +91,8 @@ void add_expected(std::vector<Rule>& rules, const TraceReader& reader) {
 ExactModel exact_swaps(const ExactOptions& options) {
   const int n = options.variables;
   const bool standard = options.representation == ExactRepresentation::kStandard;
-  const Rows rows = standard ? simplex_rows(n) : paired_rows(n);
-  const Rows writing = standard ? writing_rows(rows) : rows;
+  const VectorRows rows = standard ? simplex_rows(n) : paired_rows(n);
+  const VectorRows writing = standard ? writing_rows(rows) : rows;
   TraceReader reader(
       {.variables = n,
        .looks_back_three = true,

@@ -9,17 +9,17 @@
 namespace shellgame {
 namespace {
 
-std::atomic<Engine> chosen = Engine::kKernels;
+std::atomic<Engine> engine_in_use = Engine::kKernels;
 
 }  // namespace
 
-Engine engine() { return chosen; }
+Engine engine() { return engine_in_use; }
 
-EngineScope::EngineScope(Engine engine) : before_(chosen.exchange(engine)) {}
-EngineScope::~EngineScope() { chosen = before_; }
+EngineScope::EngineScope(Engine engine) : before_(engine_in_use.exchange(engine)) {}
+EngineScope::~EngineScope() { engine_in_use = before_; }
 
 bool kernels_fit(std::initializer_list<at::Tensor> tensors) {
-  if (chosen != Engine::kKernels) return false;
+  if (engine_in_use != Engine::kKernels) return false;
   for (const at::Tensor& tensor : tensors) {
     if (tensor.defined() && (!tensor.device().is_cpu() || tensor.scalar_type() != at::kFloat))
       return false;

@@ -103,7 +103,7 @@ ProbeTraces::ProbeTraces(const Task& task, const Tokenizer& tokenizer, std::uint
     RowPiece piece;
     std::size_t before = 0;
     while (row->next(piece)) {
-      for (Reveal& reveal : piece.reveals) {
+      for (AskedReveal& reveal : piece.reveals) {
         reveal.after += before;
         traces_[i].reveals.push_back(std::move(reveal));
       }

@@ -28,7 +28,7 @@ struct ProbeTrace {
   std::vector<std::int64_t> ids;
   std::vector<TokenKind> kinds;
   std::vector<ProbeCommand> commands;
-  std::vector<Reveal> reveals;  // `after` counts tokens of the trace; reveals of values only
+  std::vector<AskedReveal> reveals;  // `after` counts tokens of the trace; reveals of values only
 };
 
 class ProbeTraces {

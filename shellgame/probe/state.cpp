@@ -14,8 +14,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kRows = 32;             // side by side
-constexpr std::size_t kSlice = 1024;          // tokens at once
+constexpr std::size_t kRowsAtOnce = 32;       // side by side
+constexpr std::size_t kTokensAtOnce = 1024;   // tokens at once
 constexpr std::int64_t kMostBytes = 1 << 30;  // of states of some heads that are kept together
 
 at::Tensor ids_of(const std::vector<ProbeTrace>& traces, const std::vector<std::size_t>& rows,
@@ -40,7 +40,7 @@ void walk_batch(const Model& model, const std::vector<ProbeTrace>& traces,
   for (std::size_t place = 0; place < commands.size(); ++place) {
     const std::size_t end = traces[rows.front()].commands[commands[place]].to;
     while (read < end) {
-      const std::size_t to = std::min(end, read + kSlice);
+      const std::size_t to = std::min(end, read + kTokensAtOnce);
       model.logits_at(ids_of(traces, rows, read, to).to(device), none, &state);
       read = to;
     }
@@ -124,9 +124,9 @@ void walk_states(const Model& model, const std::vector<ProbeTrace>& traces,
     alike[tokens].push_back(i);
   }
   for (const auto& [tokens, rows] : alike) {
-    for (std::size_t from = 0; from < rows.size(); from += kRows) {
+    for (std::size_t from = 0; from < rows.size(); from += kRowsAtOnce) {
       const auto first = rows.begin() + static_cast<std::ptrdiff_t>(from);
-      const auto size = static_cast<std::ptrdiff_t>(std::min(kRows, rows.size() - from));
+      const auto size = static_cast<std::ptrdiff_t>(std::min(kRowsAtOnce, rows.size() - from));
       walk_batch(model, traces, {first, first + size}, commands, see);
     }
   }

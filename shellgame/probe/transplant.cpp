@@ -41,7 +41,7 @@ ModelState joined(const std::vector<const ModelState*>& states) {
 // What is asked of a trace after a place: the tokens up to its next reveal, and that reveal.
 struct Question {
   std::size_t trace = 0, from = 0;
-  const Reveal* reveal = nullptr;
+  const AskedReveal* reveal = nullptr;
   std::size_t length() const { return reveal->after + 1 - from; }
 };
 
@@ -68,7 +68,7 @@ std::vector<std::uint32_t> answers(const Model& model, const std::vector<ProbeTr
   std::vector<std::uint32_t> chosen;
   for (std::int64_t r = 0; r < rows; ++r) {
     const double* row = logits.data_ptr<double>() + r * logits.size(1);
-    const Reveal& reveal = *questions[static_cast<std::size_t>(r)].reveal;
+    const AskedReveal& reveal = *questions[static_cast<std::size_t>(r)].reveal;
     const std::vector<std::uint32_t>& tokens = reveal.values->node(ValueTree::kRoot).tokens;
     std::uint32_t best = 0;
     for (std::uint32_t branch = 1; branch < tokens.size(); ++branch) {
@@ -89,8 +89,8 @@ void transplant(const Model& model, const std::vector<ProbeTrace>& traces,
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const ProbeTrace& trace = traces[rows[r]];
     const std::size_t start = trace.commands[command].to;
-    const auto reveal =
-        std::ranges::find_if(trace.reveals, [&](const Reveal& one) { return one.after >= start; });
+    const auto reveal = std::ranges::find_if(
+        trace.reveals, [&](const AskedReveal& one) { return one.after >= start; });
     if (reveal == trace.reveals.end()) continue;
     questions.push_back({rows[r], start, &*reveal});
     asked.push_back(static_cast<std::int64_t>(r));

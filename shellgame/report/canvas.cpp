@@ -201,7 +201,7 @@ std::vector<std::pair<std::string, std::string>> Canvas::overlaps() const {
   return pairs;
 }
 
-std::string Canvas::svg(const Metadata& metadata) const {
+std::string Canvas::svg(const FigureMetadata& metadata) const {
   return fmt::format(
              "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}pt\" height=\"{1}pt\" "
              "viewBox=\"0 0 {0} {1}\" font-family=\"{2}\" font-size=\"8\" fill=\"{3}\">\n"

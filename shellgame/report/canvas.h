@@ -47,7 +47,7 @@ struct PlacedText {
 };
 
 // What is known about a figure beside its picture; it goes into every file.
-struct Metadata {
+struct FigureMetadata {
   std::string title, description, command;
 };
 
@@ -84,7 +84,7 @@ class Canvas {
   // Pairs of texts that cover each other by more than a tenth of the smaller one.
   std::vector<std::pair<std::string, std::string>> overlaps() const;
 
-  std::string svg(const Metadata& metadata) const;
+  std::string svg(const FigureMetadata& metadata) const;
 
  private:
   double width_, height_;

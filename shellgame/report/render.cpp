@@ -52,7 +52,7 @@ void check(cairo_surface_t* surface) {
 
 }  // namespace
 
-Rendered render_svg(const std::string& svg, const Metadata& metadata, double dpi) {
+Rendered render_svg(const std::string& svg, const FigureMetadata& metadata, double dpi) {
   GError* error = nullptr;
   const Handle handle(
       rsvg_handle_new_from_data(reinterpret_cast<const guint8*>(svg.data()), svg.size(), &error));

@@ -112,9 +112,9 @@ void run(Options options) {
   for (const FigureEntry* entry : entries) {
     const double before = seconds();
     const Figure figure = entry->make(sources);
-    const Metadata metadata{.title = entry->title,
-                            .description = figure.caption,
-                            .command = command_of(options, entry->name)};
+    const FigureMetadata metadata{.title = entry->title,
+                                  .description = figure.caption,
+                                  .command = command_of(options, entry->name)};
     const std::string svg = figure.canvas.svg(metadata);
     const Rendered rendered = render(svg, metadata, options.dpi);
     const std::string stem = fmt::format("{}/{}", out, entry->name);

@@ -18,6 +18,7 @@
 #include "shellgame/random/philox.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "tests/system/scratch.h"
 
 namespace shellgame {
 namespace {
@@ -284,24 +285,22 @@ TEST_P(CertificateTest, AnyFalseClaimIsFound) {
 }
 
 TEST_P(CertificateTest, PythonConfirmsItToo) {
-  const auto path = std::filesystem::temp_directory_path() /
-                    fmt::format("shellgame_certificate_{}.json", static_cast<int>(GetParam()));
+  const ScratchFolder folder;
+  const std::string path = folder / "certificate.json";
   const auto run = [&] {
-    const std::string command =
-        fmt::format("python3 {}/tests/support/check_certificate.py {} 2>/dev/null",
-                    SHELLGAME_SOURCE_DIR, path.string());
+    const std::string command = fmt::format(
+        "python3 {}/tests/support/check_certificate.py {} 2>/dev/null", SHELLGAME_SOURCE_DIR, path);
     std::FILE* pipe = popen(command.c_str(), "r");
     std::array<char, 64> line{};
     const bool any = std::fgets(line.data(), line.size(), pipe) != nullptr;
     pclose(pipe);
     return any ? std::string(line.data()) : std::string();
   };
-  write_file(path.string(), write_certificate(certificate_));
+  write_file(path, write_certificate(certificate_));
   EXPECT_EQ(run(), "confirmed\n");
   certificate_.norms.back() *= 2;
-  write_file(path.string(), write_certificate(certificate_));
+  write_file(path, write_certificate(certificate_));
   EXPECT_EQ(run(), "");
-  std::filesystem::remove(path);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 #include "shellgame/system/error.h"
 #include "shellgame/system/threads.h"
 #include "shellgame/tasks/task_file.h"
-#include "tests/tensors/scratch_directory.h"
+#include "tests/system/scratch.h"
 
 namespace shellgame {
 namespace {
@@ -23,7 +23,7 @@ namespace {
 Task task_of(const std::string& toml) { return parse_task(toml, "task.toml"); }
 
 Model exact(const ExactOptions& options) {
-  const ScratchDirectory directory;
+  const ScratchFolder directory;
   write_exact_model(exact_model(options), directory / "model");
   return load_model(directory / "model");
 }
@@ -55,7 +55,7 @@ class Naive {
     context_.clear();
     while (row->next(piece)) {
       std::size_t next = 0;
-      for (const Reveal& reveal : piece.reveals) {
+      for (const AskedReveal& reveal : piece.reveals) {
         for (; next <= reveal.after; ++next) context_.push_back(piece.ids[next]);
         const std::uint32_t choice = greedy(reveal);
         Answer answer{.command = reveal.command, .right = choice == reveal.value};
@@ -85,7 +85,7 @@ class Naive {
   }
 
   // The tokens that may follow `depth` tokens of value v: those of all values that begin so.
-  static std::vector<std::uint32_t> allowed(const Reveal& reveal, std::uint32_t v,
+  static std::vector<std::uint32_t> allowed(const AskedReveal& reveal, std::uint32_t v,
                                             std::size_t depth) {
     std::vector<std::uint32_t> tokens;
     for (std::uint32_t other = 0; other < reveal.values->values(); ++other) {
@@ -101,7 +101,7 @@ class Naive {
     return tokens;
   }
 
-  std::uint32_t greedy(const Reveal& reveal) const {
+  std::uint32_t greedy(const AskedReveal& reveal) const {
     std::vector<std::uint32_t> all = context_, path;
     std::vector<std::uint32_t> left;
     for (std::uint32_t v = 0; v < reveal.values->values(); ++v) left.push_back(v);
@@ -125,7 +125,7 @@ class Naive {
     return left.front();
   }
 
-  void weigh(const Reveal& reveal, Answer& answer) const {
+  void weigh(const AskedReveal& reveal, Answer& answer) const {
     std::vector<std::uint32_t> all = context_;
     const auto& tokens = reveal.values->tokens(reveal.value);
     answer.strict = answer.right;

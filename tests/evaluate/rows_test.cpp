@@ -22,7 +22,7 @@ RowPiece whole(const RowMaker& rows, std::uint64_t index) {
   const auto row = rows.row(index);
   RowPiece all, piece;
   while (row->next(piece)) {
-    for (Reveal reveal : piece.reveals) {
+    for (AskedReveal reveal : piece.reveals) {
       reveal.after += all.ids.size();
       all.reveals.push_back(reveal);
     }
@@ -68,7 +68,7 @@ TEST(TraceRows, TheTokensAreTheTracesAndEveryShownValueIsAsked) {
       ASSERT_EQ(row.reveals.size(), trace.reveals.size());
       EXPECT_GT(row.reveals.size(), 20u);
       for (std::size_t i = 0; i < row.reveals.size(); ++i) {
-        const Reveal& reveal = row.reveals[i];
+        const AskedReveal& reveal = row.reveals[i];
         EXPECT_EQ(reveal.after + 1, trace.reveals[i].offset);
         EXPECT_EQ(reveal.command, trace.reveals[i].command);
         EXPECT_EQ(reveal.value, trace.reveals[i].value);

@@ -9,6 +9,8 @@
 
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "tests/models/expect_equal.h"
+#include "tests/system/scratch.h"
 
 namespace shellgame {
 namespace {
@@ -19,17 +21,9 @@ using testing::HasSubstr;
 
 class Checkpoint : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::temp_directory_path() /
-              fmt::format("shellgame_checkpoint_{}",
-                          testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-  std::string in(const std::string& name) const { return (folder_ / name).string(); }
+  std::string in(const std::string& name) const { return folder_ / name; }
 
-  fs::path folder_;
+  ScratchFolder folder_;
 };
 
 Json small(Json changes = Json::object()) {
@@ -38,14 +32,6 @@ Json small(Json changes = Json::object()) {
                  {"vocab_size", 11},          {"intermediate_size", 24}};
   config.update(changes);
   return config;
-}
-
-void expect_equal(const Model& a, const Model& b) {
-  ASSERT_EQ(a.parameters().size(), b.parameters().size());
-  for (std::size_t i = 0; i < a.parameters().size(); ++i) {
-    EXPECT_EQ(a.parameters()[i].name, b.parameters()[i].name);
-    EXPECT_TRUE(a.parameters()[i].value.equal(b.parameters()[i].value)) << a.parameters()[i].name;
-  }
 }
 
 // Runs and gives the sentence of the error.
@@ -138,7 +124,8 @@ TEST_F(Checkpoint, AFailedWriteLeavesNothing) {
   EXPECT_NE(refusal([&] { save_model(model, in("file") + "/below"); }), "nothing was refused");
   EXPECT_NE(refusal([&] { save_model(model, in("file")); }), "nothing was refused");
   std::vector<std::string> left;
-  for (const auto& entry : fs::directory_iterator(folder_)) left.push_back(entry.path().filename());
+  for (const auto& entry : fs::directory_iterator(folder_.path()))
+    left.push_back(entry.path().filename());
   EXPECT_EQ(left, std::vector<std::string>{"file"});
 }
 

@@ -17,7 +17,7 @@
 #include "shellgame/tokens/lexeme_tokenizer.h"
 #include "tests/support/exact_run.h"
 #include "tests/support/shortened.h"
-#include "tests/tensors/scratch_directory.h"
+#include "tests/system/scratch.h"
 
 namespace shellgame {
 namespace {
@@ -286,7 +286,7 @@ TEST(Exact, TheMarginalModelIsTheLinearFilter) {
 }
 
 TEST(Exact, ADirectoryHoldsTheModel) {
-  const ScratchDirectory scratch;
+  const ScratchFolder scratch;
   const ExactModel model = exact_model({.variables = 4});
   write_exact_model(model, scratch / "new/model");
   const SafetensorsFile file(scratch / "new/model/model.safetensors");

@@ -8,18 +8,13 @@
 #include "contract_cases.h"
 #include "shellgame/models/model.h"
 #include "shellgame/ops/engine.h"
+#include "tests/ops/rms_ratio.h"
 
 namespace shellgame {
 namespace {
 
 constexpr std::int64_t kBatch = 3;
 constexpr double kTolerance = 1e-5;
-
-double rms_ratio(const at::Tensor& value, const at::Tensor& reference) {
-  const at::Tensor error = (value - reference).to(at::kDouble);
-  return error.square().mean().sqrt().item<double>() /
-         (reference.to(at::kDouble).square().mean().sqrt().item<double>() + 1e-8);
-}
 
 at::Tensor drawn_ids(std::int64_t time, std::int64_t vocabulary, std::uint64_t seed = 5) {
   at::Tensor ids = at::empty({kBatch, time}, at::kLong);

@@ -5,18 +5,17 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <filesystem>
 
 #include "shellgame/models/checkpoint.h"
 #include "shellgame/ops/adamw.h"
 #include "shellgame/ops/engine.h"
 #include "shellgame/ops/memory.h"
 #include "shellgame/random/philox.h"
+#include "tests/models/expect_equal.h"
+#include "tests/system/scratch.h"
 
 namespace shellgame {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::int64_t kQwen3Vocabulary = 151'936;
 
@@ -73,36 +72,18 @@ void train_a_step(Model& model, std::int64_t batch, std::int64_t time) {
   optimiser.clear_gradients();
 }
 
-void expect_equal(const Model& a, const Model& b) {
-  ASSERT_EQ(a.parameters().size(), b.parameters().size());
-  for (std::size_t i = 0; i < a.parameters().size(); ++i) {
-    EXPECT_EQ(a.parameters()[i].name, b.parameters()[i].name);
-    EXPECT_TRUE(a.parameters()[i].value.equal(b.parameters()[i].value)) << a.parameters()[i].name;
-  }
-}
-
-// A directory that goes with the test.
-struct Folder {
-  explicit Folder(const std::string& name) : path(fs::temp_directory_path() / name) {
-    fs::remove_all(path);
-  }
-  ~Folder() { fs::remove_all(path); }
-  fs::path path;
-};
-
-void train_and_come_back(Model& model, std::int64_t batch, std::int64_t time,
-                         const std::string& name) {
+void train_and_come_back(Model& model, std::int64_t batch, std::int64_t time) {
   reset_peak_memory();
   auto start = std::chrono::steady_clock::now();
   train_a_step(model, batch, time);
   testing::Test::RecordProperty("step_seconds", std::to_string(seconds_since(start)));
   testing::Test::RecordProperty("step_peak_bytes", std::to_string(peak_memory()));
-  const Folder folder(name);
+  const ScratchFolder folder;
   start = std::chrono::steady_clock::now();
-  save_model(model, folder.path.string());
+  save_model(model, folder.path());
   testing::Test::RecordProperty("save_seconds", std::to_string(seconds_since(start)));
   start = std::chrono::steady_clock::now();
-  const Model again = load_model(folder.path.string());
+  const Model again = load_model(folder.path());
   testing::Test::RecordProperty("load_seconds", std::to_string(seconds_since(start)));
   expect_equal(again, model);
 }
@@ -129,7 +110,7 @@ TEST(Paper, TwoLayersOfItsWidthTrainAndComeBackBitForBit) {
                                     : nlohmann::json{{"intermediate_size", inner}}),
                 {.seed = 3});
     EXPECT_EQ(model.parameter_count(), count(2, inner, 3000));
-    train_and_come_back(model, 2, 40, "shellgame_paper_two_layers");
+    train_and_come_back(model, 2, 40);
   }
 }
 
@@ -142,7 +123,7 @@ TEST_P(DISABLED_WholeModel, TrainsAndComesBackBitForBit) {
   use_threads(2);
   Model model(paper(layers, kQwen3Vocabulary, {{"intermediate_size", inner}}), {.seed = 3});
   EXPECT_EQ(model.parameter_count(), count(layers, inner, kQwen3Vocabulary));
-  train_and_come_back(model, 1, 1465, "shellgame_paper_whole");
+  train_and_come_back(model, 1, 1465);
 }
 
 INSTANTIATE_TEST_SUITE_P(Paper, DISABLED_WholeModel,

@@ -6,23 +6,19 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include "shellgame/ops/engine.h"
+#include "tests/ops/rms_ratio.h"
 
 namespace shellgame {
 namespace {
 
-struct Shape {
+struct AttentionShape {
   std::int64_t batch, time, past, heads, groups, key_width, value_width, window;
 };
 
-double rms_ratio(const at::Tensor& value, const at::Tensor& reference) {
-  return (value.to(at::kDouble) - reference).square().mean().sqrt().item<double>() /
-         (reference.square().mean().sqrt().item<double>() + 1e-8);
-}
-
-class AttentionShapes : public testing::TestWithParam<Shape> {};
+class AttentionShapes : public testing::TestWithParam<AttentionShape> {};
 
 TEST_P(AttentionShapes, KernelAndComposedFormAgree) {
-  const Shape s = GetParam();
+  const AttentionShape s = GetParam();
   at::manual_seed(1);
   const std::int64_t places = s.past + s.time;
   // Queries as a slice of a wider projection, as models give them.
@@ -51,11 +47,11 @@ TEST_P(AttentionShapes, KernelAndComposedFormAgree) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, AttentionShapes,
-                         testing::Values(Shape{2, 70, 0, 2, 2, 32, 32, 0},
-                                         Shape{1, 300, 17, 4, 2, 16, 8, 0},
-                                         Shape{3, 1, 40, 4, 1, 32, 32, 0},
-                                         Shape{1, 200, 0, 2, 1, 8, 8, 60},
-                                         Shape{2, 600, 5, 1, 1, 8, 16, 9}));
+                         testing::Values(AttentionShape{2, 70, 0, 2, 2, 32, 32, 0},
+                                         AttentionShape{1, 300, 17, 4, 2, 16, 8, 0},
+                                         AttentionShape{3, 1, 40, 4, 1, 32, 32, 0},
+                                         AttentionShape{1, 200, 0, 2, 1, 8, 8, 60},
+                                         AttentionShape{2, 600, 5, 1, 1, 8, 16, 9}));
 
 TEST(Attention, AGradientThatIsOneNumberWorks) {
   at::manual_seed(2);

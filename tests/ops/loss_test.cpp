@@ -7,14 +7,10 @@
 
 #include "shellgame/ops/engine.h"
 #include "shellgame/system/error.h"
+#include "tests/ops/rms_ratio.h"
 
 namespace shellgame {
 namespace {
-
-double rms_ratio(const at::Tensor& value, const at::Tensor& reference) {
-  return (value - reference).square().mean().sqrt().item<double>() /
-         (reference.square().mean().sqrt().item<double>() + 1e-8);
-}
 
 struct Sizes {
   std::int64_t rows, width, vocabulary;

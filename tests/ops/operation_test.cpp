@@ -14,6 +14,7 @@
 #include "shellgame/ops/norm.h"
 #include "shellgame/ops/short_conv.h"
 #include "shellgame/tensors/safetensors.h"
+#include "tests/ops/rms_ratio.h"
 
 namespace shellgame {
 namespace {
@@ -163,11 +164,6 @@ std::vector<OperationCase> operation_cases() {
 }
 
 class Operation : public testing::TestWithParam<std::tuple<std::size_t, Engine>> {};
-
-double rms_ratio(const at::Tensor& value, const at::Tensor& reference) {
-  return (value - reference).square().mean().sqrt().item<double>() /
-         (reference.square().mean().sqrt().item<double>() + 1e-8);
-}
 
 TEST_P(Operation, OutputsAndGradientsAreTheReferences) {
   use_threads(2);

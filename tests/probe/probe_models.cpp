@@ -9,12 +9,12 @@
 #include "shellgame/random/seeds.h"
 #include "shellgame/tasks/task_file.h"
 #include "shellgame/tokens/lexeme_tokenizer.h"
-#include "tests/tensors/scratch_directory.h"
+#include "tests/system/scratch.h"
 
 namespace shellgame {
 
 Model exact_as_model(const ExactOptions& options) {
-  const ScratchDirectory directory;
+  const ScratchFolder directory;
   write_exact_model(exact_model(options), directory / "model");
   return load_model(directory / "model");
 }

@@ -52,7 +52,7 @@ TEST(ProbeTraces, StatesFollowFromTheCommandsAndFitTheReveals) {
         EXPECT_EQ(after.belief[v * 4 + after.state[v]], 1);
       }
     }
-    for (const Reveal& reveal : trace.reveals) {
+    for (const AskedReveal& reveal : trace.reveals) {
       EXPECT_EQ(trace.commands[reveal.command - 1].state[reveal.variable], reveal.value);
     }
   }

@@ -9,7 +9,8 @@
 namespace shellgame {
 namespace {
 
-const Metadata kAbout{.title = "A title", .description = "of β", .command = "shellgame figures x"};
+const FigureMetadata kAbout{
+    .title = "A title", .description = "of β", .command = "shellgame figures x"};
 
 std::uint32_t number_at(const std::string& bytes, std::size_t at) {
   std::uint32_t number = 0;

@@ -8,7 +8,8 @@
 #include <limits>
 
 #include "tests/groups/run_oracle.h"
-#include "tests/tensors/scratch_directory.h"
+#include "tests/system/scratch.h"
+#include "tests/tensors/sentence_of.h"
 
 namespace shellgame {
 namespace {
@@ -17,7 +18,7 @@ using namespace std::string_literals;
 using testing::HasSubstr;
 
 TEST(Npy, AFileOfNumPyIsWrittenAgainByteForByte) {
-  const ScratchDirectory scratch;
+  const ScratchFolder scratch;
   for (const std::string model : {"delta_net", "mamba2"}) {
     const std::string path = SHELLGAME_TEST_DATA "/models/" + model + "/logits.npy";
     const NpyFile file(path);
@@ -49,7 +50,7 @@ TEST(Npy, HeadersAreThoseOfNumPy) {
 
 // NumPy reads what the writer wrote, and would have written the same bytes.
 TEST(Npy, NumPyReadsWhatIsWrittenAndWritesTheSame) {
-  const ScratchDirectory scratch;
+  const ScratchFolder scratch;
   std::string request;
   int files = 0;
   for (const Dtype dtype : {Dtype::kF32, Dtype::kF64, Dtype::kI64, Dtype::kF16}) {
@@ -76,7 +77,7 @@ TEST(Npy, NumPyReadsWhatIsWrittenAndWritesTheSame) {
 }
 
 TEST(Npy, WhatWasWrittenIsReadBack) {
-  const ScratchDirectory scratch;
+  const ScratchFolder scratch;
   const auto holds = rc::check([&] {
     Shape shape;
     const auto axes = *rc::gen::inRange<std::size_t>(0, 5);
@@ -98,7 +99,7 @@ TEST(Npy, WhatWasWrittenIsReadBack) {
 }
 
 TEST(Npy, AnArrayMustBeComplete) {
-  const ScratchDirectory scratch;
+  const ScratchFolder scratch;
   const std::vector<float> row = {1, 2, 3};
   NpyWriter writer(scratch / "x.npy", Dtype::kF32, {2, 3});
   writer.append(std::span<const float>(row));

@@ -7,7 +7,7 @@
 
 #include "shellgame/system/files.h"
 #include "shellgame/tensors/tensor_directory.h"
-#include "tests/tensors/scratch_directory.h"
+#include "tests/system/scratch.h"
 
 namespace shellgame {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 TEST(Safetensors, ThePackageReadsWhatIsWrittenAndWritesTheSame) {
   const char* python = std::getenv("SHELLGAME_SAFETENSORS_PYTHON");
   if (python == nullptr) GTEST_SKIP() << "SHELLGAME_SAFETENSORS_PYTHON is not set";
-  const ScratchDirectory scratch;
+  const ScratchFolder scratch;
   std::vector<double> values(24);
   std::vector<std::int64_t> integers(24);
   for (int i = 0; i < 24; ++i)

@@ -11,7 +11,8 @@
 #include <thread>
 
 #include "shellgame/system/files.h"
-#include "tests/tensors/scratch_directory.h"
+#include "tests/system/scratch.h"
+#include "tests/tensors/sentence_of.h"
 
 namespace shellgame {
 namespace {
@@ -19,7 +20,7 @@ namespace {
 using testing::HasSubstr;
 
 TEST(Safetensors, AFileOfThePackageIsWrittenAgainByteForByte) {
-  const ScratchDirectory scratch;
+  const ScratchFolder scratch;
   for (const char* model : {"delta_net", "mamba2"}) {
     const std::string path =
         std::string(SHELLGAME_TEST_DATA "/models/") + model + "/model.safetensors";
@@ -52,14 +53,14 @@ TEST(Safetensors, TypesStandInThePackagesOrder) {
     sources.push_back({tensor.name, tensor.dtype, tensor.shape, nullptr, {}});
   ASSERT_EQ(sources.size(), 16u);
   std::ranges::sort(sources, {}, &TensorSource::name);
-  const ScratchDirectory scratch;
+  const ScratchFolder scratch;
   write_safetensors(scratch / "x", sources, {});
   EXPECT_THAT(read_file(scratch / "x"), HasSubstr(package_header));
 }
 
 TEST(Safetensors, AScalarAndOddNamesAreWrittenAsThePackageDoes) {
   const float one = 1;
-  const ScratchDirectory scratch;
+  const ScratchFolder scratch;
   const std::vector<TensorSource> sources = {{"x", Dtype::kF32, {}, &one, {}}};
   write_safetensors(scratch / "x", sources, {{"c", "\xc3\xa9\x7f\x01/\n\""}});
   using namespace std::string_literals;
@@ -83,7 +84,7 @@ rc::Gen<std::string> any_name() {
 }
 
 TEST(Safetensors, WhatWasWrittenIsReadBack) {
-  const ScratchDirectory scratch;
+  const ScratchFolder scratch;
   const auto holds = rc::check([&] {
     const auto names = *rc::gen::container<std::set<std::string>>(any_name());
     const Metadata metadata = *rc::gen::container<Metadata>(any_name(), any_name());
@@ -122,7 +123,7 @@ TEST(Safetensors, NumbersAreConvertedOnWritingAndOnReading) {
   std::vector<float> values(200'001);  // more than one piece
   for (std::size_t i = 0; i < values.size(); ++i)
     values[i] = std::ldexp(std::sin(static_cast<float>(i)), static_cast<int>(i % 20) - 10);
-  const ScratchDirectory scratch;
+  const ScratchFolder scratch;
   for (const Dtype stored : {Dtype::kF64, Dtype::kF32, Dtype::kBf16, Dtype::kF16}) {
     const std::vector<TensorSource> sources = {
         {"x", Dtype::kF32, {200'001}, values.data(), stored}};
@@ -145,7 +146,7 @@ TEST(Safetensors, NumbersAreConvertedOnWritingAndOnReading) {
 
 TEST(Safetensors, ViewsAreTypedAndChecked) {
   const std::vector<float> values = {1, 2, 3};
-  const ScratchDirectory scratch;
+  const ScratchFolder scratch;
   const std::vector<TensorSource> sources = {{"x", Dtype::kF32, {3}, values.data(), {}}};
   write_safetensors(scratch / "x", sources);
   const SafetensorsFile file(scratch / "x");
@@ -166,7 +167,7 @@ std::string file_of(const std::string& header, std::size_t data_bytes) {
 
 // An old package did not pad its headers: the numbers then stand anywhere.
 TEST(Safetensors, NumbersThatAreNotAlignedAreReadButNotViewed) {
-  const ScratchDirectory scratch;
+  const ScratchFolder scratch;
   const std::string header = R"({"x":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})";
   ASSERT_NE(header.size() % 4, 0u);
   write_file(scratch / "x", file_of(header, 8));
@@ -178,7 +179,7 @@ TEST(Safetensors, NumbersThatAreNotAlignedAreReadButNotViewed) {
 
 TEST(Safetensors, AFileThatIsCutWhileOpenGivesAnError) {
   const std::vector<float> values(10'000, 1.5f);
-  const ScratchDirectory scratch;
+  const ScratchFolder scratch;
   for (const Dtype stored : {Dtype::kF32, Dtype::kBf16}) {
     const std::vector<TensorSource> sources = {{"x", Dtype::kF32, {10'000}, values.data(), stored}};
     write_safetensors(scratch / "x", sources);
@@ -207,7 +208,7 @@ TEST(Safetensors, ManyThreadsReadOneFile) {
 }
 
 TEST(Safetensors, EveryBeginningOfAFileIsRefused) {
-  const ScratchDirectory scratch;
+  const ScratchFolder scratch;
   const std::string whole = file_of(R"({"x":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 8);
   write_file(scratch / "x", whole);
   EXPECT_EQ(SafetensorsFile(scratch / "x").tensors().size(), 1u);
@@ -337,7 +338,7 @@ TEST(Safetensors, LengthsOfHeadersAreChecked) {
 }
 
 TEST(Safetensors, OnlyRegularFilesAreOpened) {
-  const ScratchDirectory scratch;
+  const ScratchFolder scratch;
   EXPECT_EQ(sentence_of(scratch.path(), [&] { SafetensorsFile{scratch / "none"}; }),
             "cannot read 'none': No such file or directory");
   std::filesystem::create_directory(scratch / "folder");
@@ -349,7 +350,7 @@ TEST(Safetensors, OnlyRegularFilesAreOpened) {
 }
 
 TEST(Safetensors, WrongSourcesAreRefusedAndLeaveNoFile) {
-  const ScratchDirectory scratch;
+  const ScratchFolder scratch;
   const float x = 0;
   const auto sentence = [&](std::vector<TensorSource> sources) {
     return sentence_of(scratch.path(), [&] { write_safetensors(scratch / "x", sources); });

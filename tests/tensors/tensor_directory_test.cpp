@@ -7,7 +7,8 @@
 
 #include "shellgame/system/files.h"
 #include "shellgame/tensors/tensor_index.h"
-#include "tests/tensors/scratch_directory.h"
+#include "tests/system/scratch.h"
+#include "tests/tensors/sentence_of.h"
 
 namespace shellgame {
 namespace {
@@ -33,7 +34,7 @@ std::vector<std::string> files_in(const std::string& path) {
 }
 
 TEST(TensorDirectory, OneFileOrSeveralHoldTheSameTensors) {
-  const ScratchDirectory scratch;
+  const ScratchFolder scratch;
   const auto all = sources({{"c", 8}, {"a", 3}, {"b", 1}, {"empty", 0}, {"d", 2}});
   for (const std::uint64_t most : {1'000u, 32u, 16u, 0u}) {
     write_tensor_directory(scratch / "model", all, most);
@@ -63,7 +64,7 @@ TEST(TensorDirectory, OneFileOrSeveralHoldTheSameTensors) {
 }
 
 TEST(TensorDirectory, OtherFilesOfTheDirectoryAreLeftAlone) {
-  const ScratchDirectory scratch;
+  const ScratchFolder scratch;
   for (const char* name : {"config.json", "model-old.safetensors", "optimizer.safetensors"})
     write_file(scratch / name, "x");
   write_tensor_directory(scratch.path(), sources({{"a", 1}, {"b", 1}}), 4);
@@ -136,7 +137,7 @@ TEST(TensorDirectory, WrongIndicesAreRefusedWithASentence) {
 }
 
 TEST(TensorDirectory, FilesThatDoNotFitTheIndexAreRefused) {
-  const ScratchDirectory scratch;
+  const ScratchFolder scratch;
   const auto sentence = [&] {
     return sentence_of(scratch.path(), [&] { TensorDirectory::open(scratch.path()); });
   };

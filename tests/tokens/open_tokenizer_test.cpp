@@ -8,6 +8,7 @@
 #include "shellgame/tokens/lexeme_tokenizer.h"
 #include "shellgame/tokens/throughput.h"
 #include "shellgame/tokens/tokenizer.h"
+#include "tests/system/scratch.h"
 #include "tests/tokens/golden_files.h"
 
 namespace shellgame {
@@ -24,12 +25,9 @@ TEST(OpenTokenizer, KnowsNamesFilesAndDirectories) {
 }
 
 TEST(OpenTokenizer, OpensTheExportedLexemesAsLexemes) {
-  const auto directory =
-      std::filesystem::temp_directory_path() / ("shellgame-lexeme-" + std::to_string(::getpid()));
-  std::filesystem::create_directory(directory);
-  write_file((directory / "tokenizer.json").string(), lexeme_tokenizer_json());
-  EXPECT_EQ(open_tokenizer(directory.string())->name(), "lexeme");
-  std::filesystem::remove_all(directory);
+  const ScratchFolder folder;
+  write_file(folder / "tokenizer.json", lexeme_tokenizer_json());
+  EXPECT_EQ(open_tokenizer(folder.path())->name(), "lexeme");
 }
 
 TEST(OpenTokenizer, AnUnknownNameIsAnsweredWithWhatIsAllowed) {

@@ -6,34 +6,33 @@
 #include <filesystem>
 
 #include "shellgame/system/error.h"
+#include "tests/system/scratch.h"
 
 namespace shellgame {
 namespace {
 
-const std::string kPath =
-    (std::filesystem::temp_directory_path() / "shellgame_shard_test").string();
-
-void write_two(std::uint32_t vocabulary) {
+void write_two(const std::string& path, std::uint32_t vocabulary) {
   ShardIndex index;
   index.tokenizer = "lexeme";
   index.vocabulary_size = vocabulary;
   index.task = "group = \"S5\"\n";
-  ShardWriter writer(kPath, index);
+  ShardWriter writer(path, index);
   const std::vector<std::uint32_t> first{1, 2, 3}, second{40000};
   writer.add(first.data(), 2);
   writer.add(first.data() + 2, 1);
   writer.end_trace();
   writer.add(second.data(), 1);
   writer.end_trace();
-  EXPECT_FALSE(std::filesystem::exists(kPath));
+  EXPECT_FALSE(std::filesystem::exists(path));
   writer.commit();
 }
 
 TEST(Shard, GivesBackWhatWasWritten) {
   for (const std::uint32_t vocabulary : {65536u, 65537u}) {
-    std::filesystem::remove(kPath);
-    write_two(vocabulary);
-    const Shard shard(kPath);
+    const ScratchFolder folder;
+    const std::string path = folder / "shard";
+    write_two(path, vocabulary);
+    const Shard shard(path);
     EXPECT_EQ(shard.index().dtype, vocabulary == 65536 ? "uint16" : "uint32");
     EXPECT_EQ(shard.index().traces(), 2u);
     EXPECT_EQ(shard.trace(0), (std::vector<std::uint32_t>{1, 2, 3}));
@@ -43,12 +42,13 @@ TEST(Shard, GivesBackWhatWasWritten) {
 }
 
 TEST(Shard, AnIndexThatDoesNotFitItsIdsIsRefused) {
-  std::filesystem::remove(kPath);
-  write_two(100);
-  std::filesystem::resize_file(kPath, 7);
-  EXPECT_THROW(Shard{kPath}, InputError);
-  std::filesystem::resize_file(kPath, 6);
-  EXPECT_THROW(Shard{kPath}, InputError);
+  const ScratchFolder folder;
+  const std::string path = folder / "shard";
+  write_two(path, 100);
+  std::filesystem::resize_file(path, 7);
+  EXPECT_THROW(Shard{path}, InputError);
+  std::filesystem::resize_file(path, 6);
+  EXPECT_THROW(Shard{path}, InputError);
 }
 
 TEST(Shard, WrongIndicesAreRefusedWithASentence) {

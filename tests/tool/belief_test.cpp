@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "shellgame/system/files.h"
+#include "tests/system/scratch.h"
 #include "tests/tool/run_tool.h"
 
 namespace shellgame {
@@ -90,9 +91,8 @@ TEST(BeliefTool, NextSymbolsHaveTheirExactChances) {
 }
 
 TEST(BeliefTool, WrongInputIsOneSentence) {
-  const auto folder = std::filesystem::temp_directory_path() / "shellgame_belief_tool";
-  std::filesystem::create_directories(folder);
-  const std::string file = (folder / "wrong.toml").string();
+  const ScratchFolder folder;
+  const std::string file = folder / "wrong.toml";
   const auto expect = [&](const std::string& arguments, int code, const std::string& part) {
     const Result result = run(arguments);
     EXPECT_EQ(result.code, code) << result.output;
@@ -111,7 +111,6 @@ TEST(BeliefTool, WrongInputIsOneSentence) {
   expect("belief --group S20 --uncertainty unknown-start --commands 2 --spacing 1", 2, "at most");
   expect("belief --example joint-cycle --filter marginal", 2,
          "the marginal filter needs orders of 1 to 4096 variables, not listed states");
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

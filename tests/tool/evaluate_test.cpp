@@ -7,7 +7,7 @@
 
 #include "run_tool.h"
 #include "shellgame/system/files.h"
-#include "tests/tensors/scratch_directory.h"
+#include "tests/system/scratch.h"
 
 namespace shellgame {
 namespace {
@@ -21,7 +21,7 @@ class EvaluateTool : public testing::Test {
     const Result made = run("model exact " + options + " --output " + (directory_ / name));
     ASSERT_EQ(made.code, 0) << made.output;
   }
-  ScratchDirectory directory_;
+  ScratchFolder directory_;
 };
 
 TEST_F(EvaluateTool, TheExactModelScoresOneOnAGrid) {

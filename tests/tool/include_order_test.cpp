@@ -6,6 +6,7 @@
 #include <fstream>
 #include <string>
 #include <vector>
+#include "tests/system/scratch.h"
 
 namespace shellgame {
 namespace {
@@ -46,11 +47,11 @@ TEST(IncludeOrder, NoFolderIncludesOneToItsRight) {
 }
 
 TEST(IncludeOrder, ABackwardIncludeIsFound) {
-  const auto root = std::filesystem::temp_directory_path() / "shellgame_include_order";
+  const ScratchFolder folder;
+  const std::filesystem::path root = folder.path();
   std::filesystem::create_directories(root / "groups");
   std::ofstream(root / "groups" / "wrong.h") << "#include \"shellgame/tokens/shard.h\"\n";
   EXPECT_EQ(backward_includes(root).size(), 1u);
-  std::filesystem::remove_all(root);
 }
 
 }  // namespace

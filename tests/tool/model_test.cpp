@@ -10,6 +10,7 @@
 #include "run_tool.h"
 #include "shellgame/system/files.h"
 #include "shellgame/tensors/npy.h"
+#include "tests/system/scratch.h"
 
 namespace shellgame {
 namespace {
@@ -22,17 +23,9 @@ const std::string kFixture = SHELLGAME_TEST_DATA "/models/delta_net";
 
 class ModelTool : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ =
-        fs::temp_directory_path() / (std::string("shellgame_model_") +
-                                     testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-  std::string in(const std::string& name) const { return (folder_ / name).string(); }
+  std::string in(const std::string& name) const { return folder_ / name; }
 
-  fs::path folder_;
+  ScratchFolder folder_;
 };
 
 TEST(ModelToolItself, DoesNotLinkTorch) {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "shellgame/system/files.h"
+#include "tests/system/scratch.h"
 #include "tests/tool/run_tool.h"
 
 namespace shellgame {
@@ -17,16 +18,9 @@ using ::testing::StartsWith;
 
 class Tool : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              (std::string("shellgame_tool_") +
-               ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  std::filesystem::path folder_;
+  std::string path(const std::string& name) const { return folder_ / name; }
+
+  ScratchFolder folder_;
 };
 
 TEST_F(Tool, WrongUseIsOneSentenceAndExitCodeTwo) {

@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <vector>
+#include "tests/system/scratch.h"
 
 namespace shellgame {
 namespace {
@@ -20,6 +21,7 @@ std::vector<std::string> shared_names(const std::filesystem::path& root) {
   static const std::regex closes(R"(^\}.*// ?namespace)");
   static const std::regex defines(
       R"(^(?:template <[^>]*> ?)?(?:struct|class|enum|enum class) (\w+)(?: final)?(?: ?:[^:;].*)?(?: \{.*)?$)");
+  static const std::regex renames(R"(^using (\w+) =)");
   std::map<std::string, std::set<std::string>> places;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
     if (entry.path().extension() != ".h" && entry.path().extension() != ".cpp") continue;
@@ -31,7 +33,8 @@ std::vector<std::string> shared_names(const std::filesystem::path& root) {
         inside.push_back(found[1].length() > 0 ? found[1].str() : entry.path().string());
       } else if (std::regex_search(line, closes)) {
         if (!inside.empty()) inside.pop_back();
-      } else if (std::regex_search(line, found, defines)) {
+      } else if (std::regex_search(line, found, defines) ||
+                 (entry.path().extension() == ".h" && std::regex_search(line, found, renames))) {
         std::string name;
         for (const std::string& space : inside) name += space + "::";
         places[name + found[1].str()].insert(entry.path().string());
@@ -50,17 +53,16 @@ TEST(TypeNames, EachTypeHasANameOfItsOwn) {
 }
 
 TEST(TypeNames, ANameThatIsUsedTwiceIsFound) {
-  const auto root = std::filesystem::temp_directory_path() / "shellgame_type_names";
-  std::filesystem::create_directories(root);
-  std::ofstream(root / "a.h")
-      << "namespace n {\nstruct Cell {\n};\nstruct Later;\n}  // namespace n\n";
-  std::ofstream(root / "b.h")
-      << "namespace n {\nclass Cell final : Base {\n};\nstruct Later;\n}  // namespace n\n"
-      << "namespace m {\nstruct Cell {\n};\n}  // namespace m\n";
+  const ScratchFolder folder;
+  const std::filesystem::path root = folder.path();
+  std::ofstream(root / "a.h") << "namespace n {\nstruct Cell {\n};\nstruct Later;\nusing Number = "
+                                 "int;\n}  // namespace n\n";
+  std::ofstream(root / "b.h") << "namespace n {\nclass Cell final : Base {\n};\nstruct "
+                                 "Later;\nstruct Number {\n};\n}  // namespace n\n"
+                              << "namespace m {\nstruct Cell {\n};\n}  // namespace m\n";
   std::ofstream(root / "c.cpp")
       << "namespace n {\nnamespace {\nstruct Cell {\n};\n}  // namespace\n}  // namespace n\n";
-  EXPECT_THAT(shared_names(root), testing::ElementsAre("n::Cell"));
-  std::filesystem::remove_all(root);
+  EXPECT_THAT(shared_names(root), testing::ElementsAre("n::Cell", "n::Number"));
 }
 
 }  // namespace
