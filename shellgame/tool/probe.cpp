@@ -39,15 +39,7 @@ std::vector<double> numbers(std::string_view text) {
 // Every element of a word is a command, and every product is asked for.
 SequenceSpec word_problem(const Given& given, const Experiment* run) {
   SequenceSpec spec{.kind = "word-problem"};
-  if (run != nullptr && run->sequence) {
-    spec = run->stages.back().sequence.value_or(*run->sequence);
-  }
-  if (spec.kind != "word-problem") {
-    wrong_use(
-        "probes read traces and word problems, and the run '{}' was trained on {}: name a task "
-        "that its model reads",
-        given.run, spec.kind);
-  }
+  if (run != nullptr && run->sequence) spec = trained_words(*run, given.run, given.commands);
   if (const std::string* group = given.task->given("group")) spec.group = *group;
   if (const std::string* product = given.task->given("product")) {
     spec.product = parse_multiplication(*product);

@@ -61,19 +61,19 @@ void ask(RunRecord& run) {
     options.format = "json";
     options.output = fmt::format("{}/probes/{}.json", run.directory, question.name);
     const auto experiment = open_run(run.directory, options.model, options.tokenizer);
-    if (experiment->sequence) {
-      run.refused["probes"] = "they read traces, and this run was trained on sequences";
-      return;
-    }
-    options.task = experiment->task;
-    options.task.commands = question.commands;
-    options.task.spacing = question.spacing;
-    check_task(options.task);
     fmt::print(stderr, "probe {}: {}\n", question.name, run.directory);
     try {
+      if (experiment->sequence) {
+        options.words = trained_words(*experiment, run.directory, question.commands);
+      } else {
+        options.task = experiment->task;
+        options.task.commands = question.commands;
+        options.task.spacing = question.spacing;
+        check_task(options.task);
+      }
       fs::create_directories(run.directory + "/probes");
       learn_commands().probe(options);
-    } catch (const UsageError& error) {  // this kind of model has no betas, or no states
+    } catch (const UsageError& error) {  // no betas, no states, or a task that probes cannot read
       run.refused[question.name] = error.what();
     }
   }

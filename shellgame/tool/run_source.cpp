@@ -34,6 +34,21 @@ Task trace_task(const TaskOptions& options, const Experiment* run) {
   return task;
 }
 
+SequenceSpec trained_words(const Experiment& experiment, const std::string& run,
+                           std::uint64_t length) {
+  SequenceSpec spec = experiment.sequence.value_or(SequenceSpec{.kind = "traces"});
+  if (!experiment.stages.empty()) spec = experiment.stages.back().sequence.value_or(spec);
+  if (spec.kind != "word-problem") {
+    wrong_use(
+        "probes read traces and word problems, and the run '{}' was trained on {}: name a task "
+        "that its model reads",
+        run, spec.kind);
+  }
+  spec.min = spec.max =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(length, kMaxSequenceLength));
+  return spec;
+}
+
 void add_model_options(CLI::App* command, std::string& run, ModelPlace& model,
                        std::string& tokenizer, const std::vector<std::string>& precisions) {
   command->add_option("--run", run, "a run: its model, and its task unless another is given")

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "shellgame/sequences/sequence_spec.h"
 #include "shellgame/tool/command.h"
 #include "shellgame/tool/learn_commands.h"
 #include "shellgame/train/experiment.h"
@@ -18,6 +19,11 @@ std::optional<Experiment> open_run(const std::string& run, ModelPlace& model,
 // The task of the run (null: the usual one) with the options over it; of a curriculum its last
 // stage, for that is what it leads to.
 Task trace_task(const TaskOptions& options, const Experiment* run);
+
+// The word problem that a run was trained on, its last stage's, with words of `length` elements.
+// Throws UsageError, with the name `run`, for a run of traces or of other sequences.
+SequenceSpec trained_words(const Experiment& experiment, const std::string& run,
+                           std::uint64_t length);
 
 // The options by which a command takes a model (--run, --model, --tokenizer, --device,
 // --precision).
