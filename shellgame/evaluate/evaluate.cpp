@@ -1,6 +1,7 @@
 #include "shellgame/evaluate/evaluate.h"
 
 #include <ATen/Functions.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
 #include <algorithm>

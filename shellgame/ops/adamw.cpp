@@ -1,6 +1,7 @@
 #include "shellgame/ops/adamw.h"
 
 #include <ATen/Functions.h>
+#include <ATen/core/grad_mode.h>
 
 #include <cmath>
 

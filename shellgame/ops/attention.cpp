@@ -1,6 +1,7 @@
 #include "shellgame/ops/attention.h"
 
 #include <ATen/Functions.h>
+#include <ATen/core/grad_mode.h>
 
 #include <torch/csrc/autograd/custom_function.h>
 

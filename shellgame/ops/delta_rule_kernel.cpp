@@ -1,6 +1,7 @@
 #include "shellgame/ops/delta_rule_kernel.h"
 
 #include <ATen/Functions.h>
+#include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "shellgame/kernels/delta_rule.h"

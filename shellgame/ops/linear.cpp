@@ -1,6 +1,7 @@
 #include "shellgame/ops/linear.h"
 
 #include <ATen/Functions.h>
+#include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "shellgame/kernels/few_rows.h"

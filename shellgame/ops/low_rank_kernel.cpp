@@ -1,4 +1,5 @@
 #include <ATen/Functions.h>
+#include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "shellgame/kernels/dplr_rule.h"

@@ -1,6 +1,7 @@
 #include "shellgame/probe/heads.h"
 
 #include <ATen/Functions.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // Evaluation against the bare model: the same tokens by segments through Model::logits, in turns.
 #include <ATen/Functions.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
 #include "shellgame/evaluate/evaluate.h"

@@ -1,5 +1,6 @@
 // Streaming: tokens a second and bytes of what is remembered, along one long sequence.
 #include <ATen/Functions.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
 #include "shellgame/tokens/lexeme_tokenizer.h"

@@ -1,4 +1,5 @@
 // The learning part's side of `shellgame evaluate`: the grid of cells and seeds.
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
 #include <chrono>

@@ -1,6 +1,7 @@
 // The learning part's side of `shellgame model`.
 #include <ATen/Context.h>
 #include <ATen/Functions.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 #include "shellgame/train/not_finite.h"
 
 #include <ATen/Functions.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
 #include <algorithm>

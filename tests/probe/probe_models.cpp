@@ -1,6 +1,7 @@
 #include "tests/probe/probe_models.h"
 
 #include <ATen/Functions.h>
+#include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 #include <random>

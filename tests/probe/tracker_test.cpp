@@ -1,5 +1,6 @@
 #include "shellgame/probe/tracker.h"
 
+#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
 #include "shellgame/system/error.h"

@@ -1,6 +1,7 @@
 #include "shellgame/train/state_rows.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
 #include "../models/contract_cases.h"
