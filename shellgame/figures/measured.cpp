@@ -26,8 +26,10 @@ Measured described(const Experiment& experiment) {
     if (key.name == "moves") measured.moves = key.get(experiment.task);
   }
   const StageSettings& last = experiment.stages.back();
-  if (!last.commands.empty() && !last.spacing.empty())
-    measured.trained = {last.commands.back(), last.spacing.back()};
+  if (!last.commands.empty() && !last.spacing.empty()) {
+    measured.trained = {std::ranges::max(last.commands), std::ranges::max(last.spacing)};
+    measured.spacings = last.spacing;
+  }
   return measured;
 }
 

@@ -24,7 +24,8 @@ struct MeasuredCell {
 // All seeds of one experiment with the same settings.
 struct Measured {
   std::string experiment, label, group, moves;
-  Cell2 trained;  // the last stage
+  Cell2 trained;                             // the last stage; of several spacings the widest
+  std::vector<std::uint64_t> spacings = {};  // all of the last stage's
   std::map<Cell2, MeasuredCell> cells = {};
   std::vector<std::uint64_t> seeds = {};
   std::int64_t parameters = 0;

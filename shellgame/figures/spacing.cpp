@@ -1,6 +1,6 @@
 // The paper's figure on Transformers: accuracy against the spacing of reveals that they were
-// trained and judged with, for swaps and for full permutations. Other architectures that were
-// trained so stand beside them.
+// trained and judged with, for swaps and for full permutations: a model for each spacing, or one
+// that was trained with all of them. Other architectures that were trained so stand beside them.
 #include <fmt/format.h>
 
 #include <map>
@@ -12,8 +12,12 @@
 namespace shellgame {
 namespace {
 
+struct SpacingPoint {
+  const Measured* from;
+  const MeasuredCell* cell;
+};
 struct SpacingCurve {
-  std::map<std::uint64_t, const Measured*> by_spacing;
+  std::map<std::uint64_t, SpacingPoint> by_spacing;
 };
 using SpacingCurves = std::map<std::pair<std::string, std::string>, SpacingCurve>;  // label, moves
 
@@ -21,9 +25,12 @@ using SpacingCurves = std::map<std::pair<std::string, std::string>, SpacingCurve
 SpacingCurves curves_of(const std::vector<Measured>& all) {
   std::map<std::string, SpacingCurves> by_experiment;
   for (const Measured& one : all) {
-    if (!one.cells.contains(one.trained)) continue;
     SpacingCurves& curves = by_experiment[one.experiment + " " + one.group];
-    curves[{one.label, one.moves}].by_spacing[one.trained.second] = &one;
+    for (const std::uint64_t spacing : one.spacings) {
+      const auto cell = one.cells.find({one.trained.first, spacing});
+      if (cell != one.cells.end())
+        curves[{one.label, one.moves}].by_spacing[spacing] = {&one, &cell->second};
+    }
   }
   SpacingCurves best;
   std::size_t most = 0;
@@ -53,13 +60,13 @@ Figure spacing_figure(FigureSources& sources) {
     curves = curves_of(own);
   }
   if (curves.empty()) fail("no results of Transformers have several spacings");
-  const Measured& any = *curves.begin()->second.by_spacing.begin()->second;
+  const Measured& any = *curves.begin()->second.by_spacing.begin()->second.from;
   Figure figure{.canvas = Canvas(kFigureWidth, 240),
                 .table = CsvTable({"architecture", "moves", "spacing", "seed", "accuracy"}),
                 .caption = {}};
   std::vector<double> spacings;
   for (const auto& [name, curve] : curves) {
-    for (const auto& [spacing, one] : curve.by_spacing)
+    for (const auto& [spacing, point] : curve.by_spacing)
       spacings.push_back(static_cast<double>(spacing));
   }
   const auto [least, most] = std::ranges::minmax(spacings);
@@ -78,13 +85,13 @@ Figure spacing_figure(FigureSources& sources) {
   for (const auto& [name, curve] : curves) {
     const auto& [label, moves] = name;
     Series series;
-    for (const auto& [spacing, one] : curve.by_spacing) {
-      const std::vector<double>& values = one->cells.at(one->trained).accuracy;
+    for (const auto& [spacing, point] : curve.by_spacing) {
+      const std::vector<double>& values = point.cell->accuracy;
       for (std::size_t s = 0; s < values.size(); ++s)
         figure.table.row({label, moves, static_cast<double>(spacing),
-                          static_cast<double>(one->seeds.at(s)), values[s]});
+                          static_cast<double>(point.from->seeds.at(s)), values[s]});
       add_point(series, static_cast<double>(spacing), values);
-      used.push_back(*one);
+      used.push_back(*point.from);
     }
     SeriesStyle style = style_of(label, 0);
     style.dash = moves == "swaps" ? "4 2" : "";
@@ -98,9 +105,11 @@ Figure spacing_figure(FigureSources& sources) {
   figure.canvas.set_height(bottom + 2);
   figure.caption = fmt::format(
       "Accuracy of revealed values against the spacing of reveals, models from scratch on {}, {} "
-      "commands, each trained and judged at its spacing; bands go from the worst to the best seed. "
-      "From {}.",
-      any.group, any.trained.first, origin_of(used));
+      "commands, {}; bands go from the worst to the best seed. From {}.",
+      any.group, any.trained.first,
+      any.spacings.size() > 1 ? "each trained with all of these spacings"
+                              : "each trained and judged at its spacing",
+      origin_of(used));
   return figure;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 
 namespace shellgame {
 
@@ -15,5 +16,8 @@ struct GemmPeak {
 // processor time, which neighbours on the machine change less.
 enum class PeakClock { kWall, kProcessor };
 GemmPeak measure_gemm_peak(int rounds = 7, PeakClock clock = PeakClock::kWall);
+
+// Which of OpenBLAS's kernels LibTorch's products use, such as SkylakeX; "" with another library.
+std::string blas_core();
 
 }  // namespace shellgame

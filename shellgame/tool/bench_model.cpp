@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "shellgame/kernels/targets.h"
+#include "shellgame/ops/gemm_peak.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/threads.h"
 
@@ -50,7 +51,8 @@ void run_bench_model(const BenchModelOptions& options) {
   BenchJson result = {{"bench", "model"},
                       {"torch", TORCH_VERSION},
                       {"threads", thread_count()},
-                      {"simd", simd_targets().front()}};
+                      {"simd", simd_targets().front()},
+                      {"blas", blas_core()}};
   const GemmPeak peak = measure_gemm_peak();
   result["gemm_gflops"] = {{"nn", peak.nn * 1e-9}, {"nt", peak.nt * 1e-9}, {"tn", peak.tn * 1e-9}};
   if (has(options.parts, "kernels")) {

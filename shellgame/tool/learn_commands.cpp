@@ -1,5 +1,6 @@
 #include "shellgame/tool/learn_commands.h"
 
+#include "shellgame/system/blas_core.h"
 #include "shellgame/system/threads.h"
 #include "shellgame/tool/load_library.h"
 
@@ -7,6 +8,7 @@ namespace shellgame {
 
 const LearnCommands& learn_commands() {
   static const LearnCommands* commands = [] {
+    choose_blas_core();  // LibTorch brings OpenBLAS
     void* entry = load_library("libshellgame_models.so", "shellgame_learn_commands",
                                "build it with -DSHELLGAME_LEARN=ON (needs LibTorch)");
     return reinterpret_cast<const LearnCommands* (*)(int)>(entry)(thread_count());

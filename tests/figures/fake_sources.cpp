@@ -14,6 +14,7 @@ Measured made_up(const std::string& experiment, const std::string& label, int se
   one.group = "S5";
   one.moves = "permutations";
   one.trained = {64, 8};
+  one.spacings = {8};
   one.parameters = 107904;
   one.from = "experiments/made-up/results.json";
   for (int seed = 0; seed < seeds; ++seed) {
@@ -39,6 +40,12 @@ FakeSources::FakeSources(int layers, int heads, int seeds) : layers_(layers), he
             made_up("architectures", "Transformer", seeds, 0.3)};
 }
 
+void FakeSources::add_of_all_spacings() {
+  found_.push_back(made_up("spacing", "Transformer", 2, 0.8));
+  found_.back().trained.second = 16;
+  found_.back().spacings = {8, 16};
+}
+
 std::vector<Measured> FakeSources::trained(SmallExperiment experiment) {
   ++trainings;
   std::vector<Measured> runs;
@@ -48,6 +55,7 @@ std::vector<Measured> FakeSources::trained(SmallExperiment experiment) {
         runs.push_back(made_up("figures-spacing", "Transformer", 2, 0.9));
         runs.back().moves = moves;
         runs.back().trained.second = spacing;
+        runs.back().spacings = {spacing};
       }
     }
     return runs;

@@ -15,6 +15,9 @@ class FakeSources : public FigureSources {
   std::vector<Measured> trained(SmallExperiment experiment) override;
   nlohmann::ordered_json probe(const std::string& run, const std::string& name) override;
 
+  // A Transformer that was trained with two spacings at once, two seeds.
+  void add_of_all_spacings();
+
   int trainings = 0;
 
  private:

@@ -81,6 +81,18 @@ TEST(Figure, WhatIsFoundIsNotTrainedAndWhatIsMissingIs) {
   EXPECT_EQ(sources.trainings, 1);
 }
 
+TEST(Figure, AModelOfSeveralSpacingsIsACurveByItself) {
+  FakeSources sources(2, 2, 2);
+  sources.add_of_all_spacings();
+  const Figure figure = find_figure("spacing").make(sources);
+  EXPECT_EQ(sources.trainings, 0);
+  // Two seeds at the spacings 8 and 16, which it was trained with, not at 32.
+  EXPECT_THAT(numbers_of(figure.table, 2, "Transformer"), testing::ElementsAre(8, 8, 16, 16));
+  EXPECT_THAT(numbers_of(figure.table, 4, "Transformer"),
+              testing::Pointwise(testing::DoubleNear(1e-12), {0.792, 0.782, 0.784, 0.774}));
+  EXPECT_THAT(figure.caption, testing::HasSubstr("each trained with all of these spacings"));
+}
+
 TEST(Figure, MarginalDecayDrawsTheNumbersOfItsTable) {
   FakeSources sources(1, 1, 1);
   const Figure figure = marginal_decay_figure(sources);

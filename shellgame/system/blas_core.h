@@ -1,0 +1,19 @@
+// OpenBLAS chooses its kernels by a table of processors. One that is newer than the table gets
+// those of 2004: Debian's 0.3.21 runs an Intel Xeon of 2023 at a quarter of its speed. What the
+// processor can do is therefore told beforehand, unless the user has said something.
+#pragma once
+
+#include <string_view>
+
+namespace shellgame {
+
+// OpenBLAS's name for kernels that use these instructions; "" where its own choice is left alone.
+constexpr std::string_view blas_core_for(bool intel, bool avx2, bool avx512) {
+  if (!intel || !avx2) return "";
+  return avx512 ? "SkylakeX" : "Haswell";
+}
+
+// Sets OPENBLAS_CORETYPE if it is not set. Only before OpenBLAS is loaded.
+void choose_blas_core();
+
+}  // namespace shellgame
