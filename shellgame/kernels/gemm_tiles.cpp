@@ -17,6 +17,9 @@ using D = hn::CappedTag<float, kPanel>;
 using V = hn::Vec<D>;
 inline constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
 inline constexpr int kVectors = static_cast<int>(kPanel) / kLanes;  // of a full panel
+// Panels beside each other in one register tile: with two, a number of A that was read serves twice
+// as many products.
+inline constexpr int kPanelsOfTile = HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86 ? 2 : 1;
 // As many rows as leave registers for the panel's vectors and one broadcast.
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
 inline constexpr int kTileRows = 12;
@@ -47,12 +50,18 @@ HWY_INLINE void store_row(const V (&acc)[kCount], float* c, const float* base, f
   }
 }
 
+// Panels of B, [depth][16] each, and how far the second one lies behind the first.
+struct Panels {
+  const float* data;
+  std::int64_t stride;
+};
+
 // acc[i][v] = sum over k of A(i, k) * panel[k][v]; A(i, k) is a[i * stride + k], or a[k * stride +
-// i] when A is read transposed.
+// i] when A is read transposed. Vectors beyond those of a panel are the next panel's.
 template <int kCountRows, int kCount, bool kTransposed>
 HWY_NOINLINE void register_tile(std::int64_t depth, const float* HWY_RESTRICT a,
-                                std::int64_t stride, const float* HWY_RESTRICT panel,
-                                const Place& place) {
+                                std::int64_t stride, Panels panels, const Place& place) {
+  const float* HWY_RESTRICT panel = panels.data;
   const D d;
   V acc[kCountRows][kCount];
 #pragma GCC unroll 16
@@ -61,12 +70,14 @@ HWY_NOINLINE void register_tile(std::int64_t depth, const float* HWY_RESTRICT a,
     for (int v = 0; v < kCount; ++v) acc[i][v] = hn::Zero(d);
     __builtin_prefetch(place.c + i * place.c_stride, 1);
     __builtin_prefetch(place.c + i * place.c_stride + kPanel - 1, 1);
+    if (kCount > kVectors) __builtin_prefetch(place.c + i * place.c_stride + 2 * kPanel - 1, 1);
   }
 #pragma GCC unroll 4
   for (std::int64_t k = 0; k < depth; ++k) {
     V b[kCount];
 #pragma GCC unroll 16
-    for (int v = 0; v < kCount; ++v) b[v] = hn::Load(d, panel + k * kPanel + v * kLanes);
+    for (int v = 0; v < kCount; ++v)
+      b[v] = hn::Load(d, panel + v / kVectors * panels.stride + k * kPanel + v % kVectors * kLanes);
 #pragma GCC unroll 16
     for (int i = 0; i < kCountRows; ++i) {
       const V x = hn::Set(d, kTransposed ? a[k * stride + i] : a[i * stride + k]);
@@ -85,11 +96,11 @@ HWY_NOINLINE void register_tile(std::int64_t depth, const float* HWY_RESTRICT a,
 // The last rows, fewer than kRows, by the kernel of exactly that many.
 template <int kCountRows, int kCount, bool kTransposed>
 HWY_INLINE void some_rows(std::int64_t rows, std::int64_t depth, const float* a,
-                          std::int64_t stride, const float* panel, const Place& place) {
+                          std::int64_t stride, Panels panels, const Place& place) {
   if (rows == kCountRows) {
-    register_tile<kCountRows, kCount, kTransposed>(depth, a, stride, panel, place);
+    register_tile<kCountRows, kCount, kTransposed>(depth, a, stride, panels, place);
   } else if constexpr (kCountRows > 1) {
-    some_rows<kCountRows - 1, kCount, kTransposed>(rows, depth, a, stride, panel, place);
+    some_rows<kCountRows - 1, kCount, kTransposed>(rows, depth, a, stride, panels, place);
   }
 }
 
@@ -99,7 +110,7 @@ struct Streams {
     const float* at = nullptr;
     std::int64_t lines = 0, step = 0;
   };
-  Stream panel, ahead[TileProduct::kAhead];
+  Stream panels[kPanelsOfTile], ahead[TileProduct::kAhead];
 
   static Stream over(const float* at, std::int64_t size, std::int64_t steps) {
     const std::int64_t lines = (size + 15) / 16;
@@ -112,17 +123,19 @@ struct Streams {
     stream.lines -= lines;
   }
   HWY_INLINE void advance() {
-    if (panel.lines > 0) advance(panel);
+    for (Stream& stream : panels) {
+      if (stream.lines > 0) advance(stream);
+    }
     for (Stream& stream : ahead) {
       if (stream.lines > 0) advance(stream);
     }
   }
 };
 
-// One panel against all rows of the tile.
+// One panel, or some beside each other, against all rows of the tile.
 template <int kRows, int kCount, bool kTransposed>
 void panel_rows(std::int64_t rows, std::int64_t depth, const float* a, std::int64_t stride,
-                const float* panel, Place place, std::int64_t valid, Streams& streams) {
+                Panels panels, Place place, std::int64_t valid, Streams& streams) {
   // Columns beyond the width belong to somebody else: such a panel goes through a tile of its own.
   const bool whole = valid >= kCount * kLanes;
   HWY_ALIGN float tile[kRows * kPanel];
@@ -130,9 +143,9 @@ void panel_rows(std::int64_t rows, std::int64_t depth, const float* a, std::int6
     const std::int64_t count = std::min<std::int64_t>(kRows, rows - r);
     streams.advance();
     if (whole) {
-      some_rows<kRows, kCount, kTransposed>(count, depth, a, stride, panel, place);
-    } else {
-      some_rows<kRows, kCount, kTransposed>(count, depth, a, stride, panel,
+      some_rows<kRows, kCount, kTransposed>(count, depth, a, stride, panels, place);
+    } else if constexpr (kCount <= kVectors) {
+      some_rows<kRows, kCount, kTransposed>(count, depth, a, stride, panels,
                                             {tile, kPanel, nullptr, 0, place.scale});
       for (std::int64_t i = 0; i < count; ++i) {
         float* c = place.c + i * place.c_stride;
@@ -148,17 +161,26 @@ void panel_rows(std::int64_t rows, std::int64_t depth, const float* a, std::int6
   }
 }
 
+// How many columns are done together, of the `left` that there are.
+HWY_INLINE std::int64_t columns_at_once(std::int64_t left) {
+  return left >= kPanelsOfTile * kPanel ? kPanelsOfTile * kPanel : std::min(kPanel, left);
+}
+
 template <bool kTransposed>
 HWY_INLINE void any_panel(std::int64_t rows, std::int64_t depth, const float* a,
-                          std::int64_t stride, const float* panel, const Place& place,
+                          std::int64_t stride, Panels panels, const Place& place,
                           std::int64_t valid, Streams& streams) {
   // A last panel of few columns costs half.
   constexpr int kHalf = kVectors > 1 ? kVectors / 2 : 1;
   constexpr int kHalfRows = kVectors > 1 && kTileRows > 1 ? 2 * kTileRows : kTileRows;
-  if (valid <= kHalf * kLanes) {
-    panel_rows<kHalfRows, kHalf, kTransposed>(rows, depth, a, stride, panel, place, valid, streams);
+  if (valid > kPanel) {
+    panel_rows<kTileRows, kPanelsOfTile * kVectors, kTransposed>(rows, depth, a, stride, panels,
+                                                                 place, valid, streams);
+  } else if (valid <= kHalf * kLanes) {
+    panel_rows<kHalfRows, kHalf, kTransposed>(rows, depth, a, stride, panels, place, valid,
+                                              streams);
   } else {
-    panel_rows<kTileRows, kVectors, kTransposed>(rows, depth, a, stride, panel, place, valid,
+    panel_rows<kTileRows, kVectors, kTransposed>(rows, depth, a, stride, panels, place, valid,
                                                  streams);
   }
 }
@@ -175,26 +197,29 @@ void gemm_tile(const TileProduct& p) {
     streams.ahead[i] = Streams::over(p.ahead[i].data, p.ahead[i].size, steps);
   for (std::int64_t deep = 0; deep < p.depth; deep += kDeep) {
     const std::int64_t deep_end = std::min(p.depth, deep + kDeep);
-    for (std::int64_t column = 0; column < p.width; column += kPanel) {
+    for (std::int64_t column = 0, valid = 0; column < p.width; column += valid) {
       const float* panel = p.panels + column / kPanel * p.panel_stride;
-      const std::int64_t valid = std::min(kPanel, p.width - column);
+      valid = columns_at_once(p.width - column);
       for (std::int64_t k = deep; k < deep_end; k += kDepthBlock) {
         const std::int64_t depth = std::min(kDepthBlock, deep_end - k);
         // What follows: the panel's next block, or the next panel's first.
         const std::int64_t next = k + kDepthBlock;
-        if (large && (next < deep_end || column + kPanel < p.width)) {
-          const float* at =
-              next < deep_end ? panel + next * kPanel : panel + p.panel_stride + deep * kPanel;
+        const std::int64_t left = next < deep_end ? valid : p.width - column - valid;
+        for (std::int64_t i = 0;
+             large && i < std::min<std::int64_t>(panels_of(left), kPanelsOfTile); ++i) {
+          const float* at = next < deep_end
+                                ? panel + next * kPanel
+                                : panel + panels_of(valid) * p.panel_stride + deep * kPanel;
           const std::int64_t size =
               std::min(kDepthBlock, deep_end - (next < deep_end ? next : deep));
-          streams.panel = Streams::over(at, size * kPanel, row_steps);
+          streams.panels[i] = Streams::over(at + i * p.panel_stride, size * kPanel, row_steps);
         }
         const ConstRows base = k > 0 ? ConstRows(p.c) : p.base;
         const Place place = {p.c.data + column, p.c.stride,
                              base.data == nullptr ? nullptr : base.data + column, base.stride,
                              p.row_scale};
-        any_panel<false>(p.rows, depth, p.a.data + k, p.a.stride, panel + k * kPanel, place, valid,
-                         streams);
+        any_panel<false>(p.rows, depth, p.a.data + k, p.a.stride,
+                         {panel + k * kPanel, p.panel_stride}, place, valid, streams);
       }
     }
   }
@@ -203,14 +228,17 @@ void gemm_tile(const TileProduct& p) {
 void gemm_tn_tile(const TileOuter& o) {
   Streams streams;
   const std::int64_t steps = (o.left_width + kTileRows - 1) / kTileRows;
-  for (std::int64_t column = 0; column < o.right_width; column += kPanel) {
+  for (std::int64_t column = 0, valid = 0; column < o.right_width; column += valid) {
+    valid = columns_at_once(o.right_width - column);
     float* c = o.g.data + column;
     const float* panel = o.panels + column * o.panel_rows;
-    if (column + kPanel < o.right_width)
-      streams.panel = Streams::over(panel + kPanel * o.panel_rows, kPanel * o.rows, steps);
-    any_panel<true>(o.left_width, o.rows, o.left.data, o.left.stride, panel,
-                    {c, o.g.stride, o.add ? c : nullptr, o.g.stride, nullptr},
-                    std::min(kPanel, o.right_width - column), streams);
+    for (std::int64_t i = 0;
+         i < std::min<std::int64_t>(panels_of(o.right_width - column - valid), kPanelsOfTile); ++i)
+      streams.panels[i] = Streams::over(panel + (panels_of(valid) + i) * kPanel * o.panel_rows,
+                                        kPanel * o.rows, steps);
+    any_panel<true>(o.left_width, o.rows, o.left.data, o.left.stride,
+                    {panel, kPanel * o.panel_rows},
+                    {c, o.g.stride, o.add ? c : nullptr, o.g.stride, nullptr}, valid, streams);
   }
 }
 
