@@ -20,7 +20,8 @@ constexpr std::size_t kMostReveals = 64;
 
 LineChart chart_of(const ChartTexts& texts, const std::string& about, const std::string& x_label,
                    const std::string& y_label) {
-  LineChart chart{.title = fmt::format("{}{}", texts.title, about),
+  LineChart chart{.title = fmt::format("{}{}{}", texts.title,
+                                       texts.title.empty() || about.empty() ? "" : ", ", about),
                   .x_label = x_label,
                   .y_label = y_label,
                   .curves = {}};

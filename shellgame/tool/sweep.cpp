@@ -344,7 +344,7 @@ std::vector<std::string> draw(const Json& all, const SweepOptions& options) {
   const Experiment experiment = read_experiment(options.experiment, {});
   return draw_sweep(
       all, options.run,
-      {.title = experiment.name + ", ",
+      {.title = experiment.name,
        .note = all["command"].get<std::string>(),
        .chance =
            experiment.sequence ? 0 : 1 / static_cast<double>(group_degree(experiment.task.group))});

@@ -27,6 +27,8 @@ Json results() {
 TEST(SweepCharts, ACurveIsTheMeanWithABandFromWorstToBest) {
   const LineChart chart =
       cells_chart(results(), "commands", "spacing", 2, {.title = "t", .note = ""});
+  EXPECT_EQ(chart.title, "t, spacing 2");
+  EXPECT_EQ(cells_chart(results(), "length", "", 0, {.title = "t", .note = ""}).title, "t");
   ASSERT_EQ(chart.curves.size(), 1u);
   EXPECT_EQ(chart.curves[0].name, "A seed-like=1");
   EXPECT_THAT(chart.curves[0].x, testing::ElementsAre(8, 16));
