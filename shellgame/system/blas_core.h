@@ -1,5 +1,5 @@
 // OpenBLAS chooses its kernels by a table of processors. One that is newer than the table gets
-// those of 2004: Debian's 0.3.21 runs an Intel Xeon of 2023 at a quarter of its speed. What the
+// those of 2004: Debian's 0.3.21 runs an Intel Xeon of 2023 at a fifth of its speed. What the
 // processor can do is therefore told beforehand, unless the user has said something.
 #pragma once
 
