@@ -3,7 +3,6 @@
 #include <ATen/Functions.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
-#include <dlfcn.h>
 
 #include <chrono>
 #include <cstdint>
@@ -37,13 +36,6 @@ GemmPeak measure_gemm_peak(int rounds, PeakClock clock) {
     return 2.0 * kSize * kSize * kSize / least;
   };
   return {.nn = best(a, b), .nt = best(a, b.t()), .tn = best(a.t(), b)};
-}
-
-std::string blas_core() {
-  void* const library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_NOLOAD);
-  if (library == nullptr) return "";
-  void* const name = dlsym(library, "openblas_get_corename");
-  return name == nullptr ? "" : reinterpret_cast<const char* (*)()>(name)();
 }
 
 }  // namespace shellgame

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <string>
 
 namespace shellgame {
 
@@ -16,8 +15,5 @@ struct GemmPeak {
 // processor time, which neighbours on the machine change less.
 enum class PeakClock { kWall, kProcessor };
 GemmPeak measure_gemm_peak(int rounds = 7, PeakClock clock = PeakClock::kWall);
-
-// Which of OpenBLAS's kernels LibTorch's products use, such as SkylakeX; "" with another library.
-std::string blas_core();
 
 }  // namespace shellgame

@@ -1,7 +1,8 @@
 #include "shellgame/system/blas_core.h"
 
+#include <dlfcn.h>
+
 #include <cstdlib>
-#include <string>
 
 namespace shellgame {
 
@@ -14,6 +15,15 @@ void choose_blas_core() {
   const std::string core(blas_core_for(__builtin_cpu_is("intel"), avx2, avx512));
   if (!core.empty()) setenv("OPENBLAS_CORETYPE", core.c_str(), /*overwrite=*/0);
 #endif
+}
+
+std::string blas_core_in_use() {
+  void* const library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_NOLOAD);
+  if (library == nullptr) return "";
+  void* const name = dlsym(library, "openblas_get_corename");
+  const std::string core = name == nullptr ? "" : reinterpret_cast<const char* (*)()>(name)();
+  dlclose(library);
+  return core;
 }
 
 }  // namespace shellgame

@@ -3,6 +3,7 @@
 // processor can do is therefore told beforehand, unless the user has said something.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace shellgame {
@@ -15,5 +16,8 @@ constexpr std::string_view blas_core_for(bool intel, bool avx2, bool avx512) {
 
 // Sets OPENBLAS_CORETYPE if it is not set. Only before OpenBLAS is loaded.
 void choose_blas_core();
+
+// Which kernels are in use, such as SkylakeX; "" if OpenBLAS is not loaded.
+std::string blas_core_in_use();
 
 }  // namespace shellgame

@@ -10,6 +10,7 @@
 
 #include "shellgame/kernels/targets.h"
 #include "shellgame/ops/gemm_peak.h"
+#include "shellgame/system/blas_core.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/threads.h"
 
@@ -52,7 +53,7 @@ void run_bench_model(const BenchModelOptions& options) {
                       {"torch", TORCH_VERSION},
                       {"threads", thread_count()},
                       {"simd", simd_targets().front()},
-                      {"blas", blas_core()}};
+                      {"blas", blas_core_in_use()}};
   const GemmPeak peak = measure_gemm_peak();
   result["gemm_gflops"] = {{"nn", peak.nn * 1e-9}, {"nt", peak.nt * 1e-9}, {"tn", peak.tn * 1e-9}};
   if (has(options.parts, "kernels")) {

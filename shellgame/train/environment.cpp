@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "shellgame/kernels/targets.h"
-#include "shellgame/ops/gemm_peak.h"
+#include "shellgame/system/blas_core.h"
 #include "shellgame/system/threads.h"
 #include "shellgame/tasks/task.h"
 
@@ -59,7 +59,7 @@ nlohmann::ordered_json environment_record() {
           {"cores", std::thread::hardware_concurrency()},
           {"threads", thread_count()},
           {"simd", simd_targets().front()},
-          {"blas", blas_core()},
+          {"blas", blas_core_in_use()},
           {"system", std::string(system.sysname) + " " + system.release + " " + system.machine}};
 }
 
