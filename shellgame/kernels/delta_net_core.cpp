@@ -1,4 +1,5 @@
-// DeltaNet's fused core: an item is a batch and a head, and goes through its tokens chunk by chunk.
+// DeltaNet's fused core: an item is a batch and some heads, which take turns segment by segment; a
+// head goes through the tokens of a segment chunk by chunk.
 #include "shellgame/kernels/delta_net_core.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -9,12 +10,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <vector>
 
 #include "shellgame/kernels/conv_rows-inl.h"
 #include "shellgame/kernels/delta_chunk-inl.h"
 #include "shellgame/kernels/delta_chunk.h"
 #include "shellgame/kernels/delta_net_space.h"
 #include "shellgame/kernels/head_rows-inl.h"
+#include "shellgame/kernels/share_heads.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace shellgame {
@@ -281,73 +284,106 @@ inline void prefetch_core_chunk(const ChunkShape& s, const DeltaNetCoreInput<flo
   prefetch_rows<false>(in.beta, first, h, 1, count);
 }
 
-void CoreForwardItem(const ChunkShape& s, const DeltaSizes& sizes,
-                     const DeltaNetCoreInput<float>& in, const DeltaNetCoreOutput<float>& out,
-                     float* saved, std::size_t b, std::size_t h) {
-  thread_local CoreMemory memory;
-  const CoreSpace& w = memory.set(s, sizes, in, b, h, 1, false);
-  const Chunk& c = memory.chunks().chunk(0);
-  float* S = c.state;
-  const std::size_t T = sizes.T, item = b * sizes.H + h, state = s.K * s.V;
-  const std::size_t segments = (T + s.segment() - 1) / s.segment();
-  if (in.h0) unpack_state(s, in.h0 + item * state, S);
-  for (std::size_t t = 0; t < T; t += s.C) {
+// The tokens of a segment of one head. The state, in the first chunk, is that at its begin and then
+// at its end.
+inline void core_forward_segment(const ChunkShape& s, const DeltaSizes& sizes,
+                                 const DeltaNetCoreInput<float>& in,
+                                 const DeltaNetCoreOutput<float>& out, const CoreSpace& w,
+                                 const Chunk& c, std::size_t b, std::size_t h, std::size_t begin) {
+  const std::size_t T = sizes.T, end = std::min(T, begin + s.segment());
+  for (std::size_t t = begin; t < end; t += s.C) {
     const std::size_t count = std::min(s.C, T - t), first = b * T + t;
-    if (saved && t > 0 && t % s.segment() == 0)
-      pack_state(s, S, saved + (item * (segments - 1) + t / s.segment() - 1) * state);
     load_core_chunk(s, sizes, in, w, b, h, t, c, nullptr);
     prefetch_rows<true>(out.o, first, h, s.V, count);
     if (t + s.C < T) prefetch_core_chunk(s, in, first + s.C, h, std::min(s.C, T - t - s.C));
-    solve_chunk(s, c, S);
-    output_chunk(s, c, S, w.o);
+    solve_chunk(s, c, c.state);
+    output_chunk(s, c, c.state, w.o);
     store_core_output(s, in, w, first, h, count, w.o, out.o);
-    if (t + s.C < T || out.ht) advance_chunk(s, c, S);
+    if (t + s.C < T || out.ht) advance_chunk(s, c, c.state);
   }
-  if (out.ht) pack_state(s, S, out.ht + item * state);
+}
+
+void CoreForwardItem(const ChunkShape& s, const DeltaSizes& sizes,
+                     const DeltaNetCoreInput<float>& in, const DeltaNetCoreOutput<float>& out,
+                     float* saved, std::size_t b, HeadRange heads) {
+  thread_local std::vector<CoreMemory> memories;
+  if (memories.size() < heads.count) memories.resize(heads.count);
+  const std::size_t state = s.K * s.V;
+  const std::size_t segments = (sizes.T + s.segment() - 1) / s.segment();
+  for (std::size_t i = 0; i < heads.count; ++i)
+    memories[i].set(s, sizes, in, b, heads.first + i, 1, false);
+  for (std::size_t segment = 0; segment < segments; ++segment)
+    for (std::size_t i = 0; i < heads.count; ++i) {
+      const std::size_t h = heads.first + i, item = b * sizes.H + h;
+      const Chunk& c = memories[i].chunks().chunk(0);
+      if (segment == 0 && in.h0) unpack_state(s, in.h0 + item * state, c.state);
+      if (segment > 0 && saved)
+        pack_state(s, c.state, saved + (item * (segments - 1) + segment - 1) * state);
+      core_forward_segment(s, sizes, in, out, memories[i].space(), c, b, h, segment * s.segment());
+      if (segment + 1 == segments && out.ht) pack_state(s, c.state, out.ht + item * state);
+    }
+}
+
+// The same segment backward. The state at its begin is in the first chunk; the gradient at its end
+// becomes that at its begin.
+inline void core_backward_segment(const ChunkShape& s, const DeltaSizes& sizes,
+                                  const DeltaNetCoreInput<float>& in,
+                                  const DeltaNetCoreGradients<float>& gradients,
+                                  const CoreMemory& memory, std::size_t b, std::size_t h,
+                                  std::size_t begin) {
+  const CoreSpace& w = memory.space();
+  const ChunkSpace& chunks = memory.chunks();
+  const std::size_t T = sizes.T, C = s.C;
+  const std::size_t count = (std::min(s.segment(), T - begin) + C - 1) / C;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Chunk& c = chunks.chunk(i);
+    load_core_chunk(s, sizes, in, w, b, h, begin + i * C, c, &w.chunks[i]);
+    solve_chunk(s, c, c.state);
+    if (i + 1 == count) break;
+    std::copy_n(c.state, s.state(), chunks.chunk(i + 1).state);
+    advance_chunk(s, c, chunks.chunk(i + 1).state);
+  }
+  for (std::size_t i = count; i-- > 0;) {
+    const std::size_t t = begin + i * C, first = b * T + t, tokens = std::min(C, T - t);
+    prefetch_rows<true>(gradients.dq, first, h, s.K, tokens);
+    prefetch_rows<true>(gradients.dk, first, h, s.K, tokens);
+    prefetch_rows<true>(gradients.dv, first, h, s.V, tokens);
+    if (t >= C) prefetch_rows<false>(gradients.d_o, first - C, h, s.V, C);
+    // The chunk of the same place in the segment before.
+    if (t >= s.segment()) prefetch_core_chunk(s, in, first - s.segment(), h, C);
+    core_chunk_backward(s, sizes, in, w, b, h, t, chunks.chunk(i), w.chunks[i], chunks.backward(),
+                        gradients);
+  }
 }
 
 void CoreBackwardItem(const ChunkShape& s, const DeltaSizes& sizes,
                       const DeltaNetCoreInput<float>& in, const float* saved,
                       const DeltaNetCoreGradients<float>& gradients, float* sums, std::size_t b,
-                      std::size_t h) {
-  thread_local CoreMemory memory;
-  const CoreSpace& w = memory.set(s, sizes, in, b, h, s.chunks, true);
-  const ChunkSpace& chunks = memory.chunks();
-  const BackwardSpace& back = chunks.backward();
-  const std::size_t T = sizes.T, C = s.C, item = b * sizes.H + h, state = s.K * s.V;
-  const std::size_t segments = (T + s.segment() - 1) / s.segment();
-  if (gradients.dht) unpack_state(s, gradients.dht + item * state, back.dS);
-  for (std::size_t segment = segments; segment-- > 0;) {
-    const std::size_t begin = segment * s.segment();
-    const std::size_t count = (std::min(s.segment(), T - begin) + C - 1) / C;
-    float* S = chunks.chunk(0).state;
-    if (segment > 0)
-      unpack_state(s, saved + (item * (segments - 1) + segment - 1) * state, S);
-    else if (in.h0)
-      unpack_state(s, in.h0 + item * state, S);
-    else
-      std::fill_n(S, s.state(), 0.0f);
-    for (std::size_t i = 0; i < count; ++i) {
-      const Chunk& c = chunks.chunk(i);
-      load_core_chunk(s, sizes, in, w, b, h, begin + i * C, c, &w.chunks[i]);
-      solve_chunk(s, c, c.state);
-      if (i + 1 == count) break;
-      std::copy_n(c.state, s.state(), chunks.chunk(i + 1).state);
-      advance_chunk(s, c, chunks.chunk(i + 1).state);
+                      HeadRange heads) {
+  thread_local std::vector<CoreMemory> memories;
+  if (memories.size() < heads.count) memories.resize(heads.count);
+  const std::size_t state = s.K * s.V;
+  const std::size_t segments = (sizes.T + s.segment() - 1) / s.segment();
+  for (std::size_t i = 0; i < heads.count; ++i)
+    memories[i].set(s, sizes, in, b, heads.first + i, s.chunks, true);
+  for (std::size_t segment = segments; segment-- > 0;)
+    for (std::size_t i = 0; i < heads.count; ++i) {
+      const std::size_t h = heads.first + i, item = b * sizes.H + h;
+      float *S = memories[i].chunks().chunk(0).state, *dS = memories[i].chunks().backward().dS;
+      if (segment + 1 == segments && gradients.dht)
+        unpack_state(s, gradients.dht + item * state, dS);
+      if (segment > 0)
+        unpack_state(s, saved + (item * (segments - 1) + segment - 1) * state, S);
+      else if (in.h0)
+        unpack_state(s, in.h0 + item * state, S);
+      else
+        std::fill_n(S, s.state(), 0.0f);
+      core_backward_segment(s, sizes, in, gradients, memories[i], b, h, segment * s.segment());
+      if (segment > 0) continue;
+      if (gradients.dh0) pack_state(s, dS, gradients.dh0 + item * state);
+      finish_core_item(s, sizes, in, gradients, memories[i].space(), b, h,
+                       sums + item * core_sums_size(sizes, in));
     }
-    for (std::size_t i = count; i-- > 0;) {
-      const std::size_t t = begin + i * C, first = b * T + t, tokens = std::min(C, T - t);
-      prefetch_rows<true>(gradients.dq, first, h, s.K, tokens);
-      prefetch_rows<true>(gradients.dk, first, h, s.K, tokens);
-      prefetch_rows<true>(gradients.dv, first, h, s.V, tokens);
-      if (t >= C) prefetch_rows<false>(gradients.d_o, first - C, h, s.V, C);
-      // The chunk of the same place in the segment before.
-      if (t >= s.segment()) prefetch_core_chunk(s, in, first - s.segment(), h, C);
-      core_chunk_backward(s, sizes, in, w, b, h, t, chunks.chunk(i), w.chunks[i], back, gradients);
-    }
-  }
-  if (gradients.dh0) pack_state(s, back.dS, gradients.dh0 + item * state);
-  finish_core_item(s, sizes, in, gradients, w, b, h, sums);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -356,9 +392,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 
-#include <vector>
-
-#include "shellgame/kernels/share_work.h"
 #include "shellgame/system/error.h"
 
 namespace shellgame {
@@ -391,9 +424,8 @@ void delta_net_core_forward(const DeltaSizes& sizes, const DeltaNetCoreInput<flo
   check(sizes, input);
   if (!output.o) wrong_use("DeltaNet's core must be given a place for its output.");
   const ChunkShape shape = chunk_shape(sizes, true, false);
-  share_work(sizes.B * sizes.H, sizes.work(), [&](std::size_t i) {
-    HWY_DYNAMIC_DISPATCH(CoreForwardItem)
-    (shape, sizes, input, output, saved, i / sizes.H, i % sizes.H);
+  share_heads(sizes, [&](std::size_t b, HeadRange heads) {
+    HWY_DYNAMIC_DISPATCH(CoreForwardItem)(shape, sizes, input, output, saved, b, heads);
   });
   write_conv_states(sizes, input, output);
 }
@@ -405,11 +437,10 @@ void delta_net_core_backward(const DeltaSizes& sizes, const DeltaNetCoreInput<fl
   if (!saved && delta_net_core_saved_size(sizes) > 0)
     wrong_use("The backward of DeltaNet's core must be given what its forward saved.");
   const ChunkShape shape = chunk_shape(sizes, true, false);
-  const std::size_t each = core_sums_size(sizes, input);
-  std::vector<float> sums(sizes.B * sizes.H * each);
-  share_work(sizes.B * sizes.H, sizes.work(), [&](std::size_t i) {
+  std::vector<float> sums(sizes.B * sizes.H * core_sums_size(sizes, input));
+  share_heads(sizes, [&](std::size_t b, HeadRange heads) {
     HWY_DYNAMIC_DISPATCH(CoreBackwardItem)
-    (shape, sizes, input, saved, gradients, sums.data() + i * each, i / sizes.H, i % sizes.H);
+    (shape, sizes, input, saved, gradients, sums.data(), b, heads);
   });
   add_core_sums(sizes, input, sums.data(), gradients);
 }

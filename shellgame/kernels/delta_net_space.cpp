@@ -18,9 +18,9 @@ ShortConvSizes conv_sizes(const DeltaSizes& sizes, std::size_t width, std::size_
 
 }  // namespace
 
-const CoreSpace& CoreMemory::set(const ChunkShape& s, const DeltaSizes& sizes,
-                                 const DeltaNetCoreInput<float>& input, std::size_t b,
-                                 std::size_t h, std::size_t chunk_count, bool backward) {
+void CoreMemory::set(const ChunkShape& s, const DeltaSizes& sizes,
+                     const DeltaNetCoreInput<float>& input, std::size_t b, std::size_t h,
+                     std::size_t chunk_count, bool backward) {
   CoreSpace& w = space_;
   w.W = taps_of(input);
   const std::size_t C = s.C, rows = C + w.W - 1;
@@ -77,7 +77,6 @@ const CoreSpace& CoreMemory::set(const ChunkShape& s, const DeltaSizes& sizes,
   fill(w.k, input.k_conv, input.k_state);
   fill(w.v, input.v_conv, input.v_state);
   if (input.norm_weight) std::copy_n(input.norm_weight, s.V, w.norm_weight);
-  return w;
 }
 
 void point_at_rows(const RowView<const float>& view, const DeltaSizes& sizes, std::size_t b,

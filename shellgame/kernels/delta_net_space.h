@@ -37,9 +37,9 @@ struct CoreSpace {
 class CoreMemory {
  public:
   // For the item (b, h): space for `chunk_count` chunks, taps and rows before the first token.
-  const CoreSpace& set(const ChunkShape& shape, const DeltaSizes& sizes,
-                       const DeltaNetCoreInput<float>& input, std::size_t b, std::size_t h,
-                       std::size_t chunk_count, bool backward);
+  void set(const ChunkShape& shape, const DeltaSizes& sizes, const DeltaNetCoreInput<float>& input,
+           std::size_t b, std::size_t h, std::size_t chunk_count, bool backward);
+  const CoreSpace& space() const { return space_; }
   const ChunkSpace& chunks() const { return chunks_; }
 
  private:

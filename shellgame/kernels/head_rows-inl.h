@@ -13,6 +13,7 @@
 #include <cstddef>
 
 #include "shellgame/kernels/row_view.h"
+#include "shellgame/kernels/small_matrix-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace shellgame {
@@ -32,15 +33,24 @@ HWY_INLINE void prefetch_rows(const RowView<Real>& view, std::size_t first, std:
   }
 }
 
+// to[0..width) = factor * from[0..width), at any places.
+HWY_INLINE void copy_row(std::size_t width, float factor, const float* HWY_RESTRICT from,
+                         float* HWY_RESTRICT to) {
+  const FloatTag d;
+  const std::size_t lanes = hn::Lanes(d);
+  const FloatVector factors = hn::Set(d, factor);
+  std::size_t j = 0;
+  for (; j + lanes <= width; j += lanes)
+    hn::StoreU(hn::Mul(factors, hn::LoadU(d, from + j)), d, to + j);
+  for (; j < width; ++j) to[j] = factor * from[j];
+}
+
 // Rows of one head, `width` values each, from row `first` on; rows from `count` to C become zero.
 inline void load_rows(const RowView<const float>& view, std::size_t first, std::size_t head,
                       std::size_t width, std::size_t count, std::size_t C, float factor, float* to,
                       std::size_t distance) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const float* HWY_RESTRICT from = view.row(first + i) + head * width;
-    float* HWY_RESTRICT target = to + i * distance;
-    for (std::size_t j = 0; j < width; ++j) target[j] = factor * from[j];
-  }
+  for (std::size_t i = 0; i < count; ++i)
+    copy_row(width, factor, view.row(first + i) + head * width, to + i * distance);
   for (std::size_t i = count; i < C; ++i) std::fill_n(to + i * distance, width, 0.0f);
 }
 
@@ -48,11 +58,8 @@ inline void store_rows(const float* from, std::size_t distance, float factor, st
                        std::size_t count, const RowView<float>& view, std::size_t first,
                        std::size_t head) {
   if (!view) return;
-  for (std::size_t i = 0; i < count; ++i) {
-    const float* HWY_RESTRICT source = from + i * distance;
-    float* HWY_RESTRICT target = view.row(first + i) + head * width;
-    for (std::size_t j = 0; j < width; ++j) target[j] = factor * source[j];
-  }
+  for (std::size_t i = 0; i < count; ++i)
+    copy_row(width, factor, from + i * distance, view.row(first + i) + head * width);
 }
 
 }  // namespace HWY_NAMESPACE

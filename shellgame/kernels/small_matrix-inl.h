@@ -87,6 +87,11 @@ HWY_INLINE void multiply_columns(std::size_t j, std::size_t rows, std::size_t de
   std::size_t i = 0;
   b += j;
   c += j;
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  // 32 registers: tiles of 8 rows.
+  for (; i + 8 <= rows; i += 8)
+    multiply_rows<kStore, kShape, 8, NR>(i, depth, a, b, b_row, c, c_row);
+#else
   // 16 = 6 + 6 + 4, 32 = 4 * 6 + 2 * 4: tiles of 6 rows fill the registers, 4 are still enough to
   // hide the latency.
   for (; i + 6 <= rows && (rows - i) % 4 != 0; i += 6)
@@ -95,6 +100,7 @@ HWY_INLINE void multiply_columns(std::size_t j, std::size_t rows, std::size_t de
     multiply_rows<kStore, kShape, 6, NR>(i, depth, a, b, b_row, c, c_row);
     multiply_rows<kStore, kShape, 6, NR>(i + 6, depth, a, b, b_row, c, c_row);
   }
+#endif
   for (; i + 4 <= rows; i += 4)
     multiply_rows<kStore, kShape, 4, NR>(i, depth, a, b, b_row, c, c_row);
   for (; i < rows; ++i) multiply_rows<kStore, kShape, 1, NR>(i, depth, a, b, b_row, c, c_row);
@@ -138,6 +144,23 @@ HWY_NOINLINE void multiply(std::size_t rows, std::size_t columns, std::size_t de
     multiply_columns<kStore, kShape, 1>(j, rows, depth, a, b, b_row, c, c_row);
 }
 
+#if HWY_TARGET != HWY_SCALAR
+// Transposes blocks of 4 x 4: row r of each block b lies in block b of part[r].
+template <class D, class Vector>
+HWY_INLINE void store_transposed(D d, const Vector (&part)[4], float* HWY_RESTRICT to,
+                                 std::size_t to_row) {
+  const hn::Repartition<double, D> pairs;
+  const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, part[0], part[1]));
+  const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, part[2], part[3]));
+  const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, part[0], part[1]));
+  const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, part[2], part[3]));
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, to);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, to + to_row);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, to + 2 * to_row);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, to + 3 * to_row);
+}
+#endif
+
 // to[columns, rows] = from[rows, columns]^T; both counts are multiples of 4.
 HWY_INLINE void transpose(std::size_t rows, std::size_t columns, const float* HWY_RESTRICT from,
                           std::size_t from_row, float* HWY_RESTRICT to, std::size_t to_row) {
@@ -145,24 +168,29 @@ HWY_INLINE void transpose(std::size_t rows, std::size_t columns, const float* HW
   for (std::size_t i = 0; i < rows; ++i)
     for (std::size_t j = 0; j < columns; ++j) to[j * to_row + i] = from[i * from_row + j];
 #else
-  const hn::FixedTag<float, 4> d;
-  const hn::Repartition<double, decltype(d)> pairs;
-  for (std::size_t j = 0; j < columns; j += 4)
-    for (std::size_t i = 0; i < rows; i += 4) {
-      const float* place = from + i * from_row + j;
-      const auto r0 = hn::LoadU(d, place), r1 = hn::LoadU(d, place + from_row);
-      const auto r2 = hn::LoadU(d, place + 2 * from_row), r3 = hn::LoadU(d, place + 3 * from_row);
-      const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1));
-      const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3));
-      const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1));
-      const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, r2, r3));
-      float* target = to + j * to_row + i;
-      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, target);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, target + to_row);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d,
-                 target + 2 * to_row);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d,
-                 target + 3 * to_row);
+  // As many rows as a vector has lanes go together: block b of vector r holds 4 columns of row
+  // 4 b + r, so that the transposes of the 4 x 4 blocks are whole rows of the result.
+  const FloatTag d;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + lanes <= rows; i += lanes)
+    for (std::size_t j = 0; j < columns; j += 4) {
+      FloatVector part[4];
+      for (std::size_t r = 0; r < 4; ++r) {
+        const float* place = from + (i + r) * from_row + j;
+        part[r] = hn::LoadDup128(d, place);
+        for (std::size_t block = 4; block < lanes; block += 4)
+          part[r] = hn::IfThenElse(hn::FirstN(d, block), part[r],
+                                   hn::LoadDup128(d, place + block * from_row));
+      }
+      store_transposed(d, part, to + j * to_row + i, to_row);
+    }
+  const hn::FixedTag<float, 4> four;
+  for (; i < rows; i += 4)
+    for (std::size_t j = 0; j < columns; j += 4) {
+      hn::Vec<decltype(four)> part[4];
+      for (std::size_t r = 0; r < 4; ++r) part[r] = hn::LoadU(four, from + (i + r) * from_row + j);
+      store_transposed(four, part, to + j * to_row + i, to_row);
     }
 #endif
 }

@@ -3,14 +3,13 @@
 #include <malloc.h>
 
 #include <fstream>
-#include <limits>
 #include <string>
 
 namespace shellgame {
 
 void keep_freed_memory() {
   mallopt(M_MMAP_MAX, 0);
-  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  mallopt(M_TRIM_THRESHOLD, -1);  // never: the largest int is only 2 GiB
   mallopt(M_TOP_PAD, 64 << 20);
 }
 

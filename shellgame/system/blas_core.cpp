@@ -17,6 +17,11 @@ void choose_blas_core() {
 #endif
 }
 
+void let_waiting_threads_sleep() {
+  setenv("OPENBLAS_THREAD_TIMEOUT", "4", /*overwrite=*/0);  // 2^4 cycles, the least that it takes
+  setenv("OMP_WAIT_POLICY", "passive", /*overwrite=*/0);
+}
+
 std::string blas_core_in_use() {
   void* const library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_NOLOAD);
   if (library == nullptr) return "";

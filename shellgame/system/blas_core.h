@@ -17,6 +17,11 @@ constexpr std::string_view blas_core_for(bool intel, bool avx2, bool avx512) {
 // Sets OPENBLAS_CORETYPE if it is not set. Only before OpenBLAS is loaded.
 void choose_blas_core();
 
+// Between products, threads of OpenBLAS and of OpenMP wait busily for some milliseconds, on cores
+// that our own threads need by then: a training step took a fifth to a tenth longer. Tells both to
+// sleep instead, unless the user has said something. Only before they are loaded.
+void let_waiting_threads_sleep();
+
 // Which kernels are in use, such as SkylakeX; "" if OpenBLAS is not loaded.
 std::string blas_core_in_use();
 

@@ -9,6 +9,7 @@ namespace shellgame {
 const LearnCommands& learn_commands() {
   static const LearnCommands* commands = [] {
     choose_blas_core();  // LibTorch brings OpenBLAS
+    let_waiting_threads_sleep();
     void* entry = load_library("libshellgame_models.so", "shellgame_learn_commands",
                                "build it with -DSHELLGAME_LEARN=ON (needs LibTorch)");
     return reinterpret_cast<const LearnCommands* (*)(int)>(entry)(thread_count());

@@ -1,6 +1,7 @@
 #include "shellgame/kernels/delta_net_core.h"
 
 #include "shellgame/kernels/delta_net_core_reference.h"
+#include "shellgame/kernels/share_heads.h"
 #include "shellgame/system/error.h"
 #include "tests/support/delta_cases.h"
 
@@ -232,6 +233,14 @@ TEST(DeltaNetCore, AgreesWithTheReferenceAtManyShapes) {
     const Tensors<double> x = random_inputs(sizes, options);
     expect_all_close(run_fast(sizes, options, x), run_reference(sizes, options, x));
   }
+}
+
+TEST(DeltaNetCore, HeadsThatTakeTurnsDoNotMix) {
+  const DeltaSizes sizes{16, 70, 5, 16, 32};  // several segments; four heads together, then one
+  ASSERT_EQ(heads_together(sizes), 4u);
+  const Options options{.gate = true};
+  const Tensors<double> x = random_inputs(sizes, options);
+  expect_all_close(run_fast(sizes, options, x), run_reference(sizes, options, x));
 }
 
 TEST(DeltaNetCore, AnyNumberOfThreadsGivesTheSameBits) {

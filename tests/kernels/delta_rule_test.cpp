@@ -2,6 +2,7 @@
 
 #include "shellgame/kernels/delta_forms.h"
 #include "shellgame/kernels/delta_rule_reference.h"
+#include "shellgame/kernels/share_heads.h"
 #include "shellgame/system/error.h"
 #include "shellgame/tensors/safetensors.h"
 #include "tests/support/delta_cases.h"
@@ -201,6 +202,16 @@ TEST(DeltaRule, BothFormsAgreeWithTheReferenceForEveryDecayOnEveryTarget) {
       if (!options.gk && !options.gv)
         expect_all_close(run_fast(sizes, options, x, DeltaForm::kChunked), wanted);
     });
+  }
+}
+
+TEST(DeltaRule, HeadsThatTakeTurnsDoNotMix) {
+  const DeltaSizes sizes{16, 70, 5, 16, 32};  // several segments; four heads together, then one
+  ASSERT_EQ(heads_together(sizes), 4u);
+  for (const Options& options : {kPlain, kScalar}) {
+    const Tensors<double> x = random_inputs(sizes, options);
+    expect_all_close(run_fast(sizes, options, x, DeltaForm::kChunked),
+                     run_reference(sizes, options, x));
   }
 }
 

@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "shellgame/kernels/share_heads.h"
+
 namespace shellgame {
 namespace {
 
@@ -36,6 +38,25 @@ TEST(ShareWork, LargeWorkIsSharedAndEachItemIsDoneOnce) {
   });
   EXPECT_EQ(done, std::vector<int>(50, 1));
   set_thread_count(default_thread_count());
+}
+
+TEST(ShareHeads, EachHeadOfEachBatchRowIsDoneOnce) {
+  for (const DeltaSizes& sizes : {DeltaSizes{32, 8, 2, 32, 32}, DeltaSizes{16, 8, 7, 16, 32},
+                                  DeltaSizes{3, 8, 8, 16, 16}, DeltaSizes{1, 8, 1, 128, 128}}) {
+    std::vector<std::atomic<int>> done(sizes.B * sizes.H);
+    share_heads(sizes, [&](std::size_t b, HeadRange heads) {
+      for (std::size_t i = 0; i < heads.count; ++i) ++done.at(b * sizes.H + heads.first + i);
+    });
+    for (const std::atomic<int>& count : done) EXPECT_EQ(count, 1);
+  }
+}
+
+TEST(ShareHeads, RowsOfAFewLinesGoTogetherIfItemsAreLeftForManyThreads) {
+  EXPECT_EQ(heads_together({32, 100, 2, 32, 32}), 2u);
+  EXPECT_EQ(heads_together({16, 100, 8, 32, 32}), 4u);
+  EXPECT_EQ(heads_together({1, 100, 8, 32, 32}), 1u);
+  EXPECT_EQ(heads_together({64, 100, 8, 128, 128}), 1u);
+  EXPECT_EQ(heads_together({64, 100, 8, 256, 64}), 1u);
 }
 
 }  // namespace

@@ -22,5 +22,16 @@ TEST(BlasCore, WhatTheUserSaysStays) {
   unsetenv("OPENBLAS_CORETYPE");
 }
 
+TEST(WaitingThreads, SleepUnlessTheUserSaysOtherwise) {
+  setenv("OMP_WAIT_POLICY", "active", 1);
+  unsetenv("OPENBLAS_THREAD_TIMEOUT");
+  let_waiting_threads_sleep();
+  EXPECT_EQ(std::string(std::getenv("OMP_WAIT_POLICY")), "active");
+  ASSERT_NE(std::getenv("OPENBLAS_THREAD_TIMEOUT"), nullptr);
+  EXPECT_EQ(std::string(std::getenv("OPENBLAS_THREAD_TIMEOUT")), "4");
+  unsetenv("OMP_WAIT_POLICY");
+  unsetenv("OPENBLAS_THREAD_TIMEOUT");
+}
+
 }  // namespace
 }  // namespace shellgame
