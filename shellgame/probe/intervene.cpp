@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kRows = 16;  // side by side; even, so that a patch always has two
 
-const std::vector<std::string> kWords = {"scale", "clamp", "ablate", "patch"};
+const std::vector<std::string> kWords = {"scale", "clamp", "ablate", "patch", "round"};
 const std::set<std::string> kOfBlocks = {"block_input", "mixed", "block_output"};
 
 at::Tensor changed(const Intervention& how, const at::Tensor& x) {
@@ -30,6 +30,10 @@ at::Tensor changed(const Intervention& how, const at::Tensor& x) {
       return at::zeros_like(x);
     case Change::kPatch:
       return x.roll(-1, 0);
+    case Change::kRound: {
+      const at::Tensor whole = x.round();
+      return at::where((x - whole).abs() <= how.amount, whole, x);
+    }
   }
   fail("an intervention must be of a known kind");
 }
@@ -39,10 +43,13 @@ bool has_tap(const LayerSpec& layer, const std::string& tap) {
   return kOfBlocks.contains(tap) || std::ranges::find(taps, tap) != taps.end();
 }
 
+bool has_amount(Change change) { return change != Change::kAblate && change != Change::kPatch; }
+
 std::vector<double> amounts_of(const InterveneOptions& options) {
   if (!options.amounts.empty()) return options.amounts;
   if (options.change == Change::kScale) return {1, 0.9, 0.8, 0.7, 0.6, 0.5};
   if (options.change == Change::kClamp) return {2, 1.8, 1.6, 1.4, 1.2, 1};
+  if (options.change == Change::kRound) return {0.01, 0.03, 0.1, 0.3, 0.5};
   return {0};
 }
 
@@ -52,8 +59,7 @@ std::vector<Intervention> places_of(const Model& model, const InterveneOptions& 
   const std::vector<LayerHeads> layers = heads_of(model);
   Intervention one{.change = options.change, .tap = options.tap};
   if (one.tap.empty()) {
-    const bool of_beta = one.change == Change::kScale || one.change == Change::kClamp;
-    one.tap = of_beta ? "beta" : "output";
+    one.tap = has_amount(one.change) ? "beta" : "output";
   }
   if (one.change == Change::kPatch && one.tap == "state") {
     wrong_use(
@@ -136,7 +142,7 @@ Json probe_intervene(const Model& model, const RowMaker& rows, std::uint64_t cou
       row["tap"] = one.tap;
       row["change"] = kWords[static_cast<std::size_t>(one.change)];
       row["amount"] = nullptr;
-      if (one.change == Change::kScale || one.change == Change::kClamp) row["amount"] = amount;
+      if (has_amount(one.change)) row["amount"] = amount;
       row["accuracy"] = seen.accuracy.value;
       row["lost"] = whole - seen.accuracy.value;
       row["standard_error"] = seen.standard_error;

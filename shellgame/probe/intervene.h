@@ -17,8 +17,9 @@ enum class Change {
   kClamp,   // not above the amount
   kAblate,  // zero
   kPatch,   // that of another trace, at the same token
+  kRound,   // to the next whole number, if that is no farther than the amount
 };
-Change parse_change(const std::string& word);  // scale, clamp, ablate, patch
+Change parse_change(const std::string& word);  // scale, clamp, ablate, patch, round
 
 struct Intervention {
   Change change = Change::kScale;
@@ -38,9 +39,10 @@ Statistics accuracy_with(const Model& model, const RowMaker& rows, std::uint64_t
 
 struct InterveneOptions {
   Change change = Change::kScale;
-  std::string tap = {};              // empty: beta for scale and clamp, else output
-  int layer = -1, head = -1;         // -1: each in turn
-  std::vector<double> amounts = {};  // empty: of scale 1 to 0.5, of clamp 2 to 1
+  std::string tap = {};       // empty: beta for scale, clamp and round, else output
+  int layer = -1, head = -1;  // -1: each in turn
+  std::vector<double> amounts =
+      {};  // empty: of scale 1 to 0.5, of clamp 2 to 1, of round 0.01 to 0.5
 };
 
 // {"chance": c, "accuracy": without changes, "heads": [{layer, head, tap, change, amount,

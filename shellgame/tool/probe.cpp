@@ -106,18 +106,20 @@ void add_intervene(CLI::App& probe) {
        "shellgame probe intervene --run DIR --change patch --tap v --layer 1 --format json",
        "shellgame probe intervene --run DIR --change clamp --amounts 2,1.5,1 --layer 1 --head 0"},
       64, 2, 64);
-  add_words(command, "--change", options.change, {"scale", "clamp", "ablate", "patch"},
-            "times an amount; not above an amount; zero; that of another trace at the same token");
+  add_words(command, "--change", options.change, {"scale", "clamp", "ablate", "patch", "round"},
+            "times an amount; not above an amount; zero; that of another trace at the same token; "
+            "to the next whole number, if no farther than an amount");
   command
       ->add_option(
           "--tap", options.tap,
           "what is changed: q, k, v, beta, decay, state, output, gates, block_input, mixed, "
           "block_output, ... (a name that the mixer lacks is answered with those it has); "
-          "by default beta for scale and clamp, else output")
+          "by default beta for scale, clamp and round, else output")
       ->type_name("NAME");
   command
       ->add_option("--amounts", given->amounts,
-                   "of scale (by default 1,0.9,0.8,0.7,0.6,0.5) or clamp (2,1.8,1.6,1.4,1.2,1)")
+                   "of scale (by default 1,0.9,0.8,0.7,0.6,0.5), clamp (2,1.8,1.6,1.4,1.2,1) or "
+                   "round (0.01,0.03,0.1,0.3,0.5)")
       ->type_name("X,...");
   add_number(command, "--layer", options.layer, 0, "only this layer")->default_str("all");
   add_number(command, "--head", options.head, 0, "only this head")->default_str("all");

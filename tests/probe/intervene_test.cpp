@@ -66,6 +66,15 @@ TEST(Intervene, HeadsOfEveryKindOfMixerCanBeAblated) {
   }
 }
 
+TEST(Intervene, RoundingTakesWhatIsNearAWholeNumberToIt) {
+  const Taps taps =
+      taps_of({.change = Change::kRound, .tap = "beta", .layer = 0, .head = 1, .amount = 0.1}, 2);
+  const at::Tensor x =
+      at::tensor({1.95, 1.95, 0.5, 0.5, 0.125, 0.0625, 1.0, 1.875}).view({1, 4, 2});
+  const at::Tensor y = taps.call({.layer = 0, .name = "beta"}, x);
+  EXPECT_TRUE(y.equal(at::tensor({1.95, 2.0, 0.5, 0.5, 0.125, 0.0, 1.0, 1.875}).view({1, 4, 2})));
+}
+
 TEST(Intervene, APatchGivesTheTapOfTheNextTrace) {
   const Taps taps = taps_of({.change = Change::kPatch, .tap = "v", .layer = 0, .head = 1}, 2);
   const at::Tensor x = at::arange(12, at::kDouble).view({3, 1, 2, 2});
