@@ -10,10 +10,28 @@
 
 namespace shellgame {
 
-std::vector<std::string> simd_targets() {
-  std::vector<std::string> names;
+namespace {
+
+std::int64_t chosen = 0;  // a target's bit; 0: the best one
+
+// Highway forgets a choice when it is asked for all targets of the machine.
+void apply_choice() {
+  hwy::SetSupportedTargetsForTest(chosen);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+std::int64_t possible_targets() {
   hwy::SetSupportedTargetsForTest(0);
   const std::int64_t possible = hwy::SupportedTargets() & HWY_TARGETS;
+  apply_choice();
+  return possible;
+}
+
+}  // namespace
+
+std::vector<std::string> simd_targets() {
+  std::vector<std::string> names;
+  const std::int64_t possible = possible_targets();
   // Highway gives better targets lower bits.
   for (std::int64_t bit = 1; bit > 0 && bit <= possible; bit <<= 1) {
     if (possible & bit) names.push_back(hwy::TargetName(bit));
@@ -21,21 +39,24 @@ std::vector<std::string> simd_targets() {
   return names;
 }
 
+std::string simd_target_in_use() {
+  return chosen == 0 ? simd_targets().front() : hwy::TargetName(chosen);
+}
+
 void use_simd_target(const std::string& name) {
-  hwy::SetSupportedTargetsForTest(0);
-  const std::int64_t possible = hwy::SupportedTargets() & HWY_TARGETS;
+  const std::int64_t possible = possible_targets();
   for (std::int64_t bit = 1; bit > 0 && bit <= possible; bit <<= 1) {
     if ((possible & bit) == 0 || name != hwy::TargetName(bit)) continue;
-    hwy::SetSupportedTargetsForTest(bit);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    chosen = bit;
+    apply_choice();
     return;
   }
   wrong_use("SHELLGAME_SIMD must be one of {}, not '{}'", fmt::join(simd_targets(), ", "), name);
 }
 
 void use_best_simd_target() {
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  chosen = 0;
+  apply_choice();
 }
 
 void use_simd_target_of_environment() {

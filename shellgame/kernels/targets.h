@@ -10,6 +10,9 @@ namespace shellgame {
 // Those that this build has and this machine can run, best first, e.g. {"AVX2", "SSE4", ...}.
 std::vector<std::string> simd_targets();
 
+// The one that kernels use.
+std::string simd_target_in_use();
+
 // All kernels use this one from now on. Throws UsageError, naming the possible ones.
 void use_simd_target(const std::string& name);
 // The best one again.

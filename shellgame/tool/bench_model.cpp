@@ -52,7 +52,7 @@ void run_bench_model(const BenchModelOptions& options) {
   BenchJson result = {{"bench", "model"},
                       {"torch", TORCH_VERSION},
                       {"threads", thread_count()},
-                      {"simd", simd_targets().front()},
+                      {"simd", simd_target_in_use()},
                       {"blas", blas_core_in_use()}};
   const GemmPeak peak = measure_gemm_peak();
   result["gemm_gflops"] = {{"nn", peak.nn * 1e-9}, {"nt", peak.nt * 1e-9}, {"tn", peak.tn * 1e-9}};

@@ -58,7 +58,7 @@ nlohmann::ordered_json environment_record() {
           {"processor", processor_name()},
           {"cores", std::thread::hardware_concurrency()},
           {"threads", thread_count()},
-          {"simd", simd_targets().front()},
+          {"simd", simd_target_in_use()},
           {"blas", blas_core_in_use()},
           {"system", std::string(system.sysname) + " " + system.release + " " + system.machine}};
 }
