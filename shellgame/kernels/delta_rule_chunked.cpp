@@ -23,6 +23,9 @@ inline void load_chunk(const ChunkShape& s, const DeltaRuleInput<float>& in, std
   load_rows(in.k, first, head, s.K, count, s.C, 1.0f, c.kq, s.kr);
   load_rows(in.q, first, head, s.K, count, s.C, in.scale, c.kq + s.C * s.kr, s.kr);
   load_rows(in.v, first, head, s.V, count, s.C, 1.0f, c.e, s.vr);
+  // What another head, of numbers that are not finite, may have left beyond the width.
+  for (std::size_t i = 0; s.V < s.Vp && i < s.C; ++i)
+    std::fill(c.e + i * s.vr + s.V, c.e + i * s.vr + s.Vp, 0.0f);
   for (std::size_t i = 0; i < s.C; ++i) {
     const bool real = i < count;
     c.beta[i] = !real ? 0.0f : in.beta ? in.beta.row(first + i)[head] : 1.0f;

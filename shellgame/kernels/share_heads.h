@@ -14,12 +14,14 @@ struct HeadRange {
   std::size_t first = 0, count = 0;
 };
 
-// Heads of an item: rows of up to so many floats, as long as there are items for many threads.
+// Heads of an item: rows of up to so many floats, as long as every thread has several items.
 inline std::size_t heads_together(const DeltaSizes& sizes) {
-  constexpr std::size_t kRow = 128, kItems = 16;
+  constexpr std::size_t kRow = 128, kItemsOfThread = 8;
+  const std::size_t items = kItemsOfThread * static_cast<std::size_t>(thread_count());
   std::size_t count = std::clamp<std::size_t>(kRow / std::max(sizes.K, sizes.V), 1, sizes.H);
-  while (count > 1 && sizes.B * ((sizes.H + count - 1) / count) < kItems) --count;
-  return count;
+  while (count > 1 && sizes.B * ((sizes.H + count - 1) / count) < items) --count;
+  const std::size_t groups = (sizes.H + count - 1) / count;
+  return (sizes.H + groups - 1) / groups;  // 2 and 2 rather than 3 and 1
 }
 
 // Calls work(b, heads) for all heads of all batch rows.

@@ -4,6 +4,7 @@
 #include <hwy/highway.h>
 #include <hwy/targets.h>
 
+#include <cstdint>
 #include <cstdlib>
 
 #include "shellgame/system/error.h"

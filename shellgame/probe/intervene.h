@@ -17,7 +17,7 @@ enum class Change {
   kClamp,   // not above the amount
   kAblate,  // zero
   kPatch,   // that of another trace, at the same token
-  kRound,   // to the next whole number, if that is no farther than the amount
+  kRound,   // to the nearest whole number, if that is no farther than the amount
 };
 Change parse_change(const std::string& word);  // scale, clamp, ablate, patch, round
 

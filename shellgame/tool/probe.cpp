@@ -108,7 +108,7 @@ void add_intervene(CLI::App& probe) {
       64, 2, 64);
   add_words(command, "--change", options.change, {"scale", "clamp", "ablate", "patch", "round"},
             "times an amount; not above an amount; zero; that of another trace at the same token; "
-            "to the next whole number, if no farther than an amount");
+            "to the nearest whole number, if no farther than an amount");
   command
       ->add_option(
           "--tap", options.tap,

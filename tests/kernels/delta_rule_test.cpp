@@ -206,13 +206,32 @@ TEST(DeltaRule, BothFormsAgreeWithTheReferenceForEveryDecayOnEveryTarget) {
 }
 
 TEST(DeltaRule, HeadsThatTakeTurnsDoNotMix) {
-  const DeltaSizes sizes{16, 70, 5, 16, 32};  // several segments; four heads together, then one
-  ASSERT_EQ(heads_together(sizes), 4u);
-  for (const Options& options : {kPlain, kScalar}) {
-    const Tensors<double> x = random_inputs(sizes, options);
-    expect_all_close(run_fast(sizes, options, x, DeltaForm::kChunked),
-                     run_reference(sizes, options, x));
+  set_thread_count(2);
+  for (const std::size_t tokens : {1u, 70u}) {  // one token, several segments
+    const DeltaSizes sizes{16, tokens, 5, 20, 24};
+    ASSERT_EQ(heads_together(sizes), 5u);
+    for (const Options& options : {kPlain, kScalar, kScan, kNoStates}) {
+      const Tensors<double> x = random_inputs(sizes, options);
+      const Tensors<double> wanted = run_reference(sizes, options, x);
+      on_every_target(
+          [&] { expect_all_close(run_fast(sizes, options, x, DeltaForm::kChunked), wanted); });
+    }
   }
+  set_thread_count(default_thread_count());
+}
+
+TEST(DeltaRule, WhatIsNotFiniteStaysInItsHead) {
+  set_thread_count(2);
+  const DeltaSizes sizes{16, 40, 2, 16, 20};
+  ASSERT_EQ(heads_together(sizes), 2u);
+  Tensors<double> x = random_inputs(sizes, kPlain);
+  for (std::size_t row = 0; row < 16 * 40; ++row)  // the keys of head 0
+    std::fill_n(&x["k"][row * 2 * 16], 16, std::numeric_limits<double>::infinity());
+  const Tensors<float> result = run_fast(sizes, kPlain, x, DeltaForm::kChunked);
+  const std::vector<float>& dbeta = result.at("d_beta");
+  EXPECT_FALSE(std::isfinite(dbeta[0]));
+  for (std::size_t row = 0; row < 16 * 40; ++row) EXPECT_TRUE(std::isfinite(dbeta[2 * row + 1]));
+  set_thread_count(default_thread_count());
 }
 
 TEST(DeltaRule, AgreesWithTheReferenceForFewTokens) {

@@ -52,11 +52,17 @@ TEST(ShareHeads, EachHeadOfEachBatchRowIsDoneOnce) {
 }
 
 TEST(ShareHeads, RowsOfAFewLinesGoTogetherIfItemsAreLeftForManyThreads) {
+  set_thread_count(2);
   EXPECT_EQ(heads_together({32, 100, 2, 32, 32}), 2u);
   EXPECT_EQ(heads_together({16, 100, 8, 32, 32}), 4u);
+  EXPECT_EQ(heads_together({8, 100, 4, 32, 32}), 2u);
+  EXPECT_EQ(heads_together({16, 100, 5, 32, 32}), 3u);  // and 2
   EXPECT_EQ(heads_together({1, 100, 8, 32, 32}), 1u);
   EXPECT_EQ(heads_together({64, 100, 8, 128, 128}), 1u);
   EXPECT_EQ(heads_together({64, 100, 8, 256, 64}), 1u);
+  set_thread_count(16);
+  EXPECT_EQ(heads_together({16, 100, 8, 32, 32}), 1u);
+  set_thread_count(default_thread_count());
 }
 
 }  // namespace
