@@ -45,6 +45,18 @@ void unpack_state(const ChunkShape& s, const float* packed, float* padded) {
   for (std::size_t i = 0; i < s.K; ++i) std::copy_n(packed + i * s.V, s.V, padded + i * s.vr);
 }
 
+void unpack_segment_state(const ChunkShape& s, const float* saved, const float* h0,
+                          std::size_t item, std::size_t segment, std::size_t segments,
+                          float* padded) {
+  const std::size_t state = s.K * s.V;
+  if (segment > 0)
+    unpack_state(s, saved + (item * (segments - 1) + segment - 1) * state, padded);
+  else if (h0)
+    unpack_state(s, h0 + item * state, padded);
+  else
+    std::fill_n(padded, s.state(), 0.0f);
+}
+
 float* ChunkSpace::take(std::size_t count) {
   const std::size_t place = used_;
   used_ += padded(count);

@@ -30,6 +30,11 @@ ChunkShape chunk_shape(const DeltaSizes& sizes, bool error, bool decay, std::siz
 // Between a packed state [K,V] and a padded one.
 void pack_state(const ChunkShape& shape, const float* padded, float* packed);
 void unpack_state(const ChunkShape& shape, const float* packed, float* padded);
+// The padded state at the begin of a segment of an item: what forward saved, before the first one
+// that of the item in h0 (null: zero).
+void unpack_segment_state(const ChunkShape& shape, const float* saved, const float* h0,
+                          std::size_t item, std::size_t segment, std::size_t segments,
+                          float* padded);
 
 // What forward knows of a chunk.
 struct Chunk {

@@ -372,12 +372,7 @@ void CoreBackwardItem(const ChunkShape& s, const DeltaSizes& sizes,
       float *S = memories[i].chunks().chunk(0).state, *dS = memories[i].chunks().backward().dS;
       if (segment + 1 == segments && gradients.dht)
         unpack_state(s, gradients.dht + item * state, dS);
-      if (segment > 0)
-        unpack_state(s, saved + (item * (segments - 1) + segment - 1) * state, S);
-      else if (in.h0)
-        unpack_state(s, in.h0 + item * state, S);
-      else
-        std::fill_n(S, s.state(), 0.0f);
+      unpack_segment_state(s, saved, in.h0, item, segment, segments, S);
       core_backward_segment(s, sizes, in, gradients, memories[i], b, h, segment * s.segment());
       if (segment > 0) continue;
       if (gradients.dh0) pack_state(s, dS, gradients.dh0 + item * state);

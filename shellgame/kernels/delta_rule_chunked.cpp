@@ -141,12 +141,7 @@ void ChunkedBackwardItem(const ChunkShape& s, const DeltaSizes& sizes,
       float *S = space.chunk(0).state, *dS = space.extra() + i * s.state();
       if (segment + 1 == segments && gradients.dht)
         unpack_state(s, gradients.dht + item * state, dS);
-      if (segment > 0)
-        unpack_state(s, saved + (item * (segments - 1) + segment - 1) * state, S);
-      else if (in.h0)
-        unpack_state(s, in.h0 + item * state, S);
-      else
-        std::fill_n(S, s.state(), 0.0f);
+      unpack_segment_state(s, saved, in.h0, item, segment, segments, S);
       backward_segment(s, sizes, in, gradients, b, h, segment * s.segment(), space, dS);
       if (segment == 0 && gradients.dh0) pack_state(s, dS, gradients.dh0 + item * state);
     }
