@@ -93,11 +93,10 @@ void compare_architectures(const std::string& folder) {
     for (const Json& failed : entry["failed"])
       fail("the run of {} failed: {}", settings_name(entry), failed["why"].get<std::string>());
   }
-  const ChartTexts texts{.title = "S3, a reveal after every 4 commands: ",
+  const ChartTexts texts{.title = "S3, a reveal after every 4 commands",
                          .note = "shellgame quickstart",
                          .chance = 1.0 / 3};
   LineChart lengths = cells_chart(all, "commands", "", 0, texts);
-  lengths.title = "S3, a reveal after every 4 commands";
   lengths.x_label = "commands (trained on 2 to 32)";
   write_file(folder + "/lengths.svg", lengths.svg());
   write_file(folder + "/training.svg", training_chart(all, runs, texts).svg());
