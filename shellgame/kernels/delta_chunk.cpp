@@ -6,15 +6,7 @@
 namespace shellgame {
 namespace {
 
-constexpr std::size_t kLanes = 16;      // no target of ours has longer vectors of floats
 constexpr std::size_t kAlignment = 64;  // bytes
-
-std::size_t padded(std::size_t width) { return (width + kLanes - 1) / kLanes * kLanes; }
-
-// Rows that lie a large power of two apart share few sets of the cache: a little more distance.
-std::size_t row_distance(std::size_t width) {
-  return width >= 64 && width % 64 == 0 ? width + 16 : width;
-}
 
 }  // namespace
 
@@ -23,13 +15,13 @@ ChunkShape chunk_shape(const DeltaSizes& sizes, bool error, bool decay, std::siz
   ChunkShape s;
   s.K = sizes.K;
   s.V = sizes.V;
-  s.Kp = padded(s.K);
-  s.Vp = padded(s.V);
+  s.Kp = padded_width(s.K);
+  s.Vp = padded_width(s.V);
   s.kr = row_distance(s.Kp);
   s.vr = row_distance(s.Vp);
   // A few tokens, as in streaming, should not pay for many.
-  s.C = tokens ? tokens : sizes.T <= 4 ? 4 : sizes.T <= 8 ? 8 : 16;
-  s.cr = padded(s.C);
+  s.C = tokens ? tokens : sizes.T <= 4 ? 4 : sizes.T <= 8 ? 8 : kChunkTokens;
+  s.cr = padded_width(s.C);
   // Few saved states for their size; what is made again for them costs less than their traffic.
   s.chunks = chunks ? chunks : s.Kp * s.Vp <= 16 * 16 || s.Kp * s.Vp >= 64 * 64 ? 4 : 2;
   s.error = error;
@@ -59,7 +51,7 @@ void unpack_segment_state(const ChunkShape& s, const float* saved, const float* 
 
 float* ChunkSpace::take(std::size_t count) {
   const std::size_t place = used_;
-  used_ += padded(count);
+  used_ += padded_width(count);
   return begin_ ? begin_ + place : nullptr;
 }
 

@@ -10,6 +10,18 @@
 
 namespace shellgame {
 
+inline constexpr std::size_t kChunkTokens = 16;  // of a chunk, where there are so many
+
+// No target of ours has longer vectors of floats.
+inline constexpr std::size_t kMostLanes = 16;
+constexpr std::size_t padded_width(std::size_t width) {
+  return (width + kMostLanes - 1) / kMostLanes * kMostLanes;
+}
+// Rows that lie a large power of two apart share few sets of the cache: a little more distance.
+constexpr std::size_t row_distance(std::size_t width) {
+  return width >= 64 && width % 64 == 0 ? width + kMostLanes : width;
+}
+
 struct ChunkShape {
   std::size_t C = 0;           // tokens of a chunk, a multiple of 4
   std::size_t chunks = 0;      // chunks of a segment: states are saved once a segment

@@ -51,7 +51,8 @@ inline void conv_keys(QkActivation activation, const CoreSide& side, std::size_t
 constexpr float kLeastSum = 1e-6f;  // fla's
 
 // Rows [C,K] in place: times `factor` and what their norm gives, which is kept in `norms`.
-inline void normalise(const ChunkShape& s, QkNorm norm, float factor, float* rows, float* norms) {
+template <class Sizes>
+inline void normalise(const Sizes& s, QkNorm norm, float factor, float* rows, float* norms) {
   const FloatTag d;
   if (norm == QkNorm::kL2) {
     dot_rows(s.C, s.Kp, s.kr, rows, rows, norms);
@@ -81,7 +82,8 @@ inline void normalise(const ChunkShape& s, QkNorm norm, float factor, float* row
 }
 
 // dy before the activation from `gradients` of the rows that normalise() left.
-inline void normalise_backward(const ChunkShape& s, QkNorm norm, float factor, const float* rows,
+template <class Sizes>
+inline void normalise_backward(const Sizes& s, QkNorm norm, float factor, const float* rows,
                                const float* gradients, const float* norms, const float* derivatives,
                                float* dots, float* dy) {
   const FloatTag d;
@@ -105,7 +107,8 @@ inline void normalise_backward(const ChunkShape& s, QkNorm norm, float factor, c
 }
 
 // From the projections to kq, e and beta of the chunk of `count` tokens from t on.
-inline void load_core_chunk(const ChunkShape& s, const DeltaSizes& sizes,
+template <class Sizes>
+inline void load_core_chunk(const Sizes& s, const DeltaSizes& sizes,
                             const DeltaNetCoreInput<float>& in, const CoreSpace& w, std::size_t b,
                             std::size_t h, std::size_t t, const Chunk& c, const CoreChunk* keep) {
   const FloatTag d;
@@ -135,7 +138,8 @@ inline void load_core_chunk(const ChunkShape& s, const DeltaSizes& sizes,
 }
 
 // norms[i] = 1 / sqrt(mean of squares + eps) of rows of o.
-inline void output_norms(const ChunkShape& s, float eps, const float* o, float* norms) {
+template <class Sizes>
+inline void output_norms(const Sizes& s, float eps, const float* o, float* norms) {
   const FloatTag d;
   dot_rows(s.C, s.Vp, s.vr, o, o, norms);
   const FloatVector width = hn::Set(d, 1.0f / static_cast<float>(s.V));
@@ -152,7 +156,8 @@ HWY_INLINE FloatVector gate_value(GateActivation activation, FloatVector x,
 }
 
 // o[C,V] through norm and gate to where it belongs.
-inline void store_core_output(const ChunkShape& s, const DeltaNetCoreInput<float>& in,
+template <class Sizes>
+inline void store_core_output(const Sizes& s, const DeltaNetCoreInput<float>& in,
                               const CoreSpace& w, std::size_t first, std::size_t h,
                               std::size_t count, const float* o, const RowView<float>& out) {
   const FloatTag d;
@@ -174,7 +179,8 @@ inline void store_core_output(const ChunkShape& s, const DeltaNetCoreInput<float
 }
 
 // The gradient of o, in d_o[C,V], from that of the output. o becomes o over its norm.
-inline void core_output_backward(const ChunkShape& s, const DeltaNetCoreInput<float>& in,
+template <class Sizes>
+inline void core_output_backward(const Sizes& s, const DeltaNetCoreInput<float>& in,
                                  const CoreSpace& w, std::size_t first, std::size_t h,
                                  std::size_t count, float* o, float* d_o,
                                  const DeltaNetCoreGradients<float>& gradients) {
@@ -224,7 +230,8 @@ inline void core_output_backward(const ChunkShape& s, const DeltaNetCoreInput<fl
 }
 
 // Through the convolution: dx of the chunk's tokens, and the taps' gradient.
-inline void conv_side_backward(const ChunkShape& s, const CoreSide& side, std::size_t W,
+template <class Sizes>
+inline void conv_side_backward(const Sizes& s, const CoreSide& side, std::size_t W,
                                const RowView<float>& out, std::size_t first, std::size_t h,
                                std::size_t count, bool is_first) {
   for (std::size_t i = 0; out && i < count; ++i) side.dx[i] = out.row(first + i) + h * side.width;
@@ -239,7 +246,8 @@ inline void conv_side_backward(const ChunkShape& s, const CoreSide& side, std::s
   if (!is_first) std::copy_n(side.dy, (W - 1) * side.distance, side.dy + s.C * side.distance);
 }
 
-inline void core_chunk_backward(const ChunkShape& s, const DeltaSizes& sizes,
+template <class Sizes>
+inline void core_chunk_backward(const Sizes& s, const DeltaSizes& sizes,
                                 const DeltaNetCoreInput<float>& in, const CoreSpace& w,
                                 std::size_t b, std::size_t h, std::size_t t, const Chunk& c,
                                 const CoreChunk& kept, const BackwardSpace& back,
@@ -275,7 +283,8 @@ inline void core_chunk_backward(const ChunkShape& s, const DeltaSizes& sizes,
   conv_side_backward(s, w.v, w.W, gradients.dv, first, h, count, t == 0);
 }
 
-inline void prefetch_core_chunk(const ChunkShape& s, const DeltaNetCoreInput<float>& in,
+template <class Sizes>
+inline void prefetch_core_chunk(const Sizes& s, const DeltaNetCoreInput<float>& in,
                                 std::size_t first, std::size_t h, std::size_t count) {
   prefetch_rows<false>(in.q, first, h, s.K, count);
   prefetch_rows<false>(in.k, first, h, s.K, count);
@@ -286,7 +295,8 @@ inline void prefetch_core_chunk(const ChunkShape& s, const DeltaNetCoreInput<flo
 
 // The tokens of a segment of one head. The state, in the first chunk, is that at its begin and then
 // at its end.
-inline void core_forward_segment(const ChunkShape& s, const DeltaSizes& sizes,
+template <class Sizes>
+inline void core_forward_segment(const Sizes& s, const DeltaSizes& sizes,
                                  const DeltaNetCoreInput<float>& in,
                                  const DeltaNetCoreOutput<float>& out, const CoreSpace& w,
                                  const Chunk& c, std::size_t b, std::size_t h, std::size_t begin) {
@@ -303,9 +313,11 @@ inline void core_forward_segment(const ChunkShape& s, const DeltaSizes& sizes,
   }
 }
 
-void CoreForwardItem(const ChunkShape& s, const DeltaSizes& sizes,
-                     const DeltaNetCoreInput<float>& in, const DeltaNetCoreOutput<float>& out,
-                     float* saved, std::size_t b, HeadRange heads) {
+template <class Sizes>
+inline void core_forward_item(const Sizes& s, const DeltaSizes& sizes,
+                              const DeltaNetCoreInput<float>& in,
+                              const DeltaNetCoreOutput<float>& out, float* saved, std::size_t b,
+                              HeadRange heads) {
   thread_local std::vector<CoreMemory> memories;
   if (memories.size() < heads.count) memories.resize(heads.count);
   const std::size_t state = s.K * s.V;
@@ -326,7 +338,8 @@ void CoreForwardItem(const ChunkShape& s, const DeltaSizes& sizes,
 
 // The same segment backward. The state at its begin is in the first chunk; the gradient at its end
 // becomes that at its begin.
-inline void core_backward_segment(const ChunkShape& s, const DeltaSizes& sizes,
+template <class Sizes>
+inline void core_backward_segment(const Sizes& s, const DeltaSizes& sizes,
                                   const DeltaNetCoreInput<float>& in,
                                   const DeltaNetCoreGradients<float>& gradients,
                                   const CoreMemory& memory, std::size_t b, std::size_t h,
@@ -356,10 +369,11 @@ inline void core_backward_segment(const ChunkShape& s, const DeltaSizes& sizes,
   }
 }
 
-void CoreBackwardItem(const ChunkShape& s, const DeltaSizes& sizes,
-                      const DeltaNetCoreInput<float>& in, const float* saved,
-                      const DeltaNetCoreGradients<float>& gradients, float* sums, std::size_t b,
-                      HeadRange heads) {
+template <class Sizes>
+inline void core_backward_item(const Sizes& s, const DeltaSizes& sizes,
+                               const DeltaNetCoreInput<float>& in, const float* saved,
+                               const DeltaNetCoreGradients<float>& gradients, float* sums,
+                               std::size_t b, HeadRange heads) {
   thread_local std::vector<CoreMemory> memories;
   if (memories.size() < heads.count) memories.resize(heads.count);
   const std::size_t state = s.K * s.V;
@@ -379,6 +393,22 @@ void CoreBackwardItem(const ChunkShape& s, const DeltaSizes& sizes,
       finish_core_item(s, sizes, in, gradients, memories[i].space(), b, h,
                        sums + item * core_sums_size(sizes, in));
     }
+}
+
+void CoreForwardItem(const ChunkShape& shape, const DeltaSizes& sizes,
+                     const DeltaNetCoreInput<float>& in, const DeltaNetCoreOutput<float>& out,
+                     float* saved, std::size_t b, HeadRange heads) {
+  with_known_sizes(shape,
+                   [&](const auto& s) { core_forward_item(s, sizes, in, out, saved, b, heads); });
+}
+
+void CoreBackwardItem(const ChunkShape& shape, const DeltaSizes& sizes,
+                      const DeltaNetCoreInput<float>& in, const float* saved,
+                      const DeltaNetCoreGradients<float>& gradients, float* sums, std::size_t b,
+                      HeadRange heads) {
+  with_known_sizes(shape, [&](const auto& s) {
+    core_backward_item(s, sizes, in, saved, gradients, sums, b, heads);
+  });
 }
 
 }  // namespace HWY_NAMESPACE

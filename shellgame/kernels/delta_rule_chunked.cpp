@@ -18,7 +18,8 @@ HWY_BEFORE_NAMESPACE();
 namespace shellgame {
 namespace HWY_NAMESPACE {
 
-inline void load_chunk(const ChunkShape& s, const DeltaRuleInput<float>& in, std::size_t first,
+template <class Sizes>
+inline void load_chunk(const Sizes& s, const DeltaRuleInput<float>& in, std::size_t first,
                        std::size_t head, std::size_t count, const Chunk& c) {
   load_rows(in.k, first, head, s.K, count, s.C, 1.0f, c.kq, s.kr);
   load_rows(in.q, first, head, s.K, count, s.C, in.scale, c.kq + s.C * s.kr, s.kr);
@@ -33,7 +34,8 @@ inline void load_chunk(const ChunkShape& s, const DeltaRuleInput<float>& in, std
   }
 }
 
-inline void prefetch_chunk(const ChunkShape& s, const DeltaRuleInput<float>& in, std::size_t first,
+template <class Sizes>
+inline void prefetch_chunk(const Sizes& s, const DeltaRuleInput<float>& in, std::size_t first,
                            std::size_t head, std::size_t count) {
   prefetch_rows<false>(in.q, first, head, s.K, count);
   prefetch_rows<false>(in.k, first, head, s.K, count);
@@ -42,7 +44,8 @@ inline void prefetch_chunk(const ChunkShape& s, const DeltaRuleInput<float>& in,
 }
 
 // The tokens of a segment of one head. S is the state at its begin and then at its end.
-inline void forward_segment(const ChunkShape& s, const DeltaSizes& sizes,
+template <class Sizes>
+inline void forward_segment(const Sizes& s, const DeltaSizes& sizes,
                             const DeltaRuleInput<float>& in, const DeltaRuleOutput<float>& out,
                             std::size_t b, std::size_t h, std::size_t begin, const Chunk& c,
                             float* o, float* S) {
@@ -60,9 +63,10 @@ inline void forward_segment(const ChunkShape& s, const DeltaSizes& sizes,
   }
 }
 
-void ChunkedForwardItem(const ChunkShape& s, const DeltaSizes& sizes,
-                        const DeltaRuleInput<float>& in, const DeltaRuleOutput<float>& out,
-                        float* saved, std::size_t b, HeadRange heads) {
+template <class Sizes>
+inline void forward_item(const Sizes& s, const DeltaSizes& sizes, const DeltaRuleInput<float>& in,
+                         const DeltaRuleOutput<float>& out, float* saved, std::size_t b,
+                         HeadRange heads) {
   thread_local ChunkSpace space;
   space.set(s, 1, false, s.C * s.vr + heads.count * s.state());
   const Chunk& c = space.chunk(0);
@@ -83,7 +87,8 @@ void ChunkedForwardItem(const ChunkShape& s, const DeltaSizes& sizes,
 
 // The same segment backward: dS is the gradient at its end and then at its begin. The state at its
 // begin is in the first chunk.
-inline void backward_segment(const ChunkShape& s, const DeltaSizes& sizes,
+template <class Sizes>
+inline void backward_segment(const Sizes& s, const DeltaSizes& sizes,
                              const DeltaRuleInput<float>& in,
                              const DeltaRuleGradients<float>& gradients, std::size_t b,
                              std::size_t h, std::size_t begin, const ChunkSpace& space, float* dS) {
@@ -127,10 +132,10 @@ inline void backward_segment(const ChunkShape& s, const DeltaSizes& sizes,
   }
 }
 
-void ChunkedBackwardItem(const ChunkShape& s, const DeltaSizes& sizes,
-                         const DeltaRuleInput<float>& in, const float* saved,
-                         const DeltaRuleGradients<float>& gradients, std::size_t b,
-                         HeadRange heads) {
+template <class Sizes>
+inline void backward_item(const Sizes& s, const DeltaSizes& sizes, const DeltaRuleInput<float>& in,
+                          const float* saved, const DeltaRuleGradients<float>& gradients,
+                          std::size_t b, HeadRange heads) {
   thread_local ChunkSpace space;
   space.set(s, s.chunks, true, heads.count * s.state());
   const std::size_t state = s.K * s.V;
@@ -145,6 +150,20 @@ void ChunkedBackwardItem(const ChunkShape& s, const DeltaSizes& sizes,
       backward_segment(s, sizes, in, gradients, b, h, segment * s.segment(), space, dS);
       if (segment == 0 && gradients.dh0) pack_state(s, dS, gradients.dh0 + item * state);
     }
+}
+
+void ChunkedForwardItem(const ChunkShape& shape, const DeltaSizes& sizes,
+                        const DeltaRuleInput<float>& in, const DeltaRuleOutput<float>& out,
+                        float* saved, std::size_t b, HeadRange heads) {
+  with_known_sizes(shape, [&](const auto& s) { forward_item(s, sizes, in, out, saved, b, heads); });
+}
+
+void ChunkedBackwardItem(const ChunkShape& shape, const DeltaSizes& sizes,
+                         const DeltaRuleInput<float>& in, const float* saved,
+                         const DeltaRuleGradients<float>& gradients, std::size_t b,
+                         HeadRange heads) {
+  with_known_sizes(shape,
+                   [&](const auto& s) { backward_item(s, sizes, in, saved, gradients, b, heads); });
 }
 
 }  // namespace HWY_NAMESPACE

@@ -103,7 +103,9 @@ HWY_INLINE void multiply_columns(std::size_t j, std::size_t rows, std::size_t de
 #endif
   for (; i + 4 <= rows; i += 4)
     multiply_rows<kStore, kShape, 4, NR>(i, depth, a, b, b_row, c, c_row);
-  for (; i < rows; ++i) multiply_rows<kStore, kShape, 1, NR>(i, depth, a, b, b_row, c, c_row);
+  // Counted down, so that the compiler sees where there are none.
+  for (std::size_t rest = (rows - i) % 4; rest > 0; --rest, ++i)
+    multiply_rows<kStore, kShape, 1, NR>(i, depth, a, b, b_row, c, c_row);
 }
 
 // Rows in blocks of 8 (or a last one of 4), each as far as its last diagonal element.
@@ -128,10 +130,12 @@ HWY_INLINE void multiply_lower(std::size_t rows, std::size_t columns, std::size_
   }
 }
 
-// C[rows, columns] (=, -=, ...) A[rows, depth] B[depth, columns]; columns are whole vectors.
+// C[rows, columns] (=, -=, ...) A[rows, depth] B[depth, columns]; columns are whole vectors. Made
+// in place, for sizes that the compiler knows: it then unrolls the loops.
 template <Store kStore, Shape kShape = Shape::kFull>
-HWY_NOINLINE void multiply(std::size_t rows, std::size_t columns, std::size_t depth, MatrixA a,
-                           const float* b, std::size_t b_row, float* c, std::size_t c_row) {
+HWY_INLINE void multiply_in_place(std::size_t rows, std::size_t columns, std::size_t depth,
+                                  MatrixA a, const float* b, std::size_t b_row, float* c,
+                                  std::size_t c_row) {
   const std::size_t lanes = hn::Lanes(FloatTag());
   std::size_t j = 0;
   if constexpr (kShape == Shape::kLowerC) {
@@ -142,6 +146,13 @@ HWY_NOINLINE void multiply(std::size_t rows, std::size_t columns, std::size_t de
     multiply_columns<kStore, kShape, 2>(j, rows, depth, a, b, b_row, c, c_row);
   for (; j < columns; j += lanes)
     multiply_columns<kStore, kShape, 1>(j, rows, depth, a, b, b_row, c, c_row);
+}
+
+// The same as one function for all sizes.
+template <Store kStore, Shape kShape = Shape::kFull>
+HWY_NOINLINE void multiply(std::size_t rows, std::size_t columns, std::size_t depth, MatrixA a,
+                           const float* b, std::size_t b_row, float* c, std::size_t c_row) {
+  multiply_in_place<kStore, kShape>(rows, columns, depth, a, b, b_row, c, c_row);
 }
 
 #if HWY_TARGET != HWY_SCALAR
@@ -158,6 +169,18 @@ HWY_INLINE void store_transposed(D d, const Vector (&part)[4], float* HWY_RESTRI
   hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, to + to_row);
   hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, to + 2 * to_row);
   hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, to + 3 * to_row);
+}
+
+// Block b of the vector holds 4 numbers from row 4 b on.
+template <class D>
+HWY_INLINE hn::Vec<D> load_blocks(D d, const float* HWY_RESTRICT from, std::size_t row) {
+  if constexpr (hn::MaxLanes(d) == 4) {
+    return hn::LoadU(d, from);
+  } else {
+    const hn::Half<D> half;
+    return hn::Combine(d, load_blocks(half, from + hn::MaxLanes(half) * row, row),
+                       load_blocks(half, from, row));
+  }
 }
 #endif
 
@@ -176,13 +199,8 @@ HWY_INLINE void transpose(std::size_t rows, std::size_t columns, const float* HW
   for (; i + lanes <= rows; i += lanes)
     for (std::size_t j = 0; j < columns; j += 4) {
       FloatVector part[4];
-      for (std::size_t r = 0; r < 4; ++r) {
-        const float* place = from + (i + r) * from_row + j;
-        part[r] = hn::LoadDup128(d, place);
-        for (std::size_t block = 4; block < lanes; block += 4)
-          part[r] = hn::IfThenElse(hn::FirstN(d, block), part[r],
-                                   hn::LoadDup128(d, place + block * from_row));
-      }
+      for (std::size_t r = 0; r < 4; ++r)
+        part[r] = load_blocks(d, from + (i + r) * from_row + j, from_row);
       store_transposed(d, part, to + j * to_row + i, to_row);
     }
   const hn::FixedTag<float, 4> four;
