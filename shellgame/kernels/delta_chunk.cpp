@@ -23,7 +23,7 @@ ChunkShape chunk_shape(const DeltaSizes& sizes, bool error, bool decay, std::siz
   s.C = tokens ? tokens : sizes.T <= 4 ? 4 : sizes.T <= 8 ? 8 : kChunkTokens;
   s.cr = padded_width(s.C);
   // Few saved states for their size; what is made again for them costs less than their traffic.
-  s.chunks = chunks ? chunks : s.Kp * s.Vp <= 16 * 16 || s.Kp * s.Vp >= 64 * 64 ? 4 : 2;
+  s.chunks = chunks ? chunks : s.Kp * s.Vp <= 16 * 16 || s.Kp * s.Vp >= 64 * 64 ? 4 : 3;
   s.error = error;
   s.decay = decay;
   return s;
