@@ -172,7 +172,8 @@ TEST(DeltaRuleReference, GradientsAgreeWithComplexSteps) {
 }
 
 // fla's widths, with fewer tokens and heads where they are large; widths that no vector divides; K
-// != V; odd numbers of tokens.
+// != V; odd numbers of tokens. On every target, since some have code of their own for the usual
+// widths.
 TEST(DeltaRule, AgreesWithTheReferenceAtManyShapes) {
   for (const DeltaSizes& sizes : std::vector<DeltaSizes>{{1, 63, 1, 64, 64},
                                                          {2, 100, 4, 60, 60},
@@ -186,7 +187,7 @@ TEST(DeltaRule, AgreesWithTheReferenceAtManyShapes) {
     const Tensors<double> x = random_inputs(sizes, kPlain);
     const Tensors<double> wanted = run_reference(sizes, kPlain, x);
     expect_gradients_not_zero(wanted);
-    expect_all_close(run_fast(sizes, kPlain, x), wanted);
+    on_every_target([&] { expect_all_close(run_fast(sizes, kPlain, x), wanted); });
   }
 }
 
@@ -207,9 +208,10 @@ TEST(DeltaRule, BothFormsAgreeWithTheReferenceForEveryDecayOnEveryTarget) {
 
 TEST(DeltaRule, HeadsThatTakeTurnsDoNotMix) {
   set_thread_count(2);
-  for (const std::size_t tokens : {1u, 70u}) {  // one token, several segments
-    const DeltaSizes sizes{16, tokens, 5, 20, 24};
-    ASSERT_EQ(heads_together(sizes), 5u);
+  // One token, several segments; widths that are known to the compiler and not.
+  for (const DeltaSizes& sizes :
+       std::vector<DeltaSizes>{{16, 1, 5, 20, 24}, {16, 70, 5, 20, 24}, {16, 70, 5, 32, 32}}) {
+    ASSERT_GT(heads_together(sizes), 1u);
     for (const Options& options : {kPlain, kScalar, kScan, kNoStates}) {
       const Tensors<double> x = random_inputs(sizes, options);
       const Tensors<double> wanted = run_reference(sizes, options, x);
@@ -222,26 +224,30 @@ TEST(DeltaRule, HeadsThatTakeTurnsDoNotMix) {
 
 TEST(DeltaRule, WhatIsNotFiniteStaysInItsHead) {
   set_thread_count(2);
-  const DeltaSizes sizes{16, 40, 2, 16, 20};
-  ASSERT_EQ(heads_together(sizes), 2u);
-  Tensors<double> x = random_inputs(sizes, kPlain);
-  for (std::size_t row = 0; row < 16 * 40; ++row)  // the keys of head 0
-    std::fill_n(&x["k"][row * 2 * 16], 16, std::numeric_limits<double>::infinity());
-  const Tensors<float> result = run_fast(sizes, kPlain, x, DeltaForm::kChunked);
-  const std::vector<float>& dbeta = result.at("d_beta");
-  EXPECT_FALSE(std::isfinite(dbeta[0]));
-  for (std::size_t row = 0; row < 16 * 40; ++row) EXPECT_TRUE(std::isfinite(dbeta[2 * row + 1]));
+  for (const std::size_t V : {16u, 20u}) {
+    const DeltaSizes sizes{16, 40, 2, 16, V};
+    ASSERT_EQ(heads_together(sizes), 2u);
+    Tensors<double> x = random_inputs(sizes, kPlain);
+    for (std::size_t row = 0; row < 16 * 40; ++row)  // the keys of head 0
+      std::fill_n(&x["k"][row * 2 * 16], 16, std::numeric_limits<double>::infinity());
+    const Tensors<float> result = run_fast(sizes, kPlain, x, DeltaForm::kChunked);
+    const std::vector<float>& dbeta = result.at("d_beta");
+    EXPECT_FALSE(std::isfinite(dbeta[0]));
+    for (std::size_t row = 0; row < 16 * 40; ++row) EXPECT_TRUE(std::isfinite(dbeta[2 * row + 1]));
+  }
   set_thread_count(default_thread_count());
 }
 
 TEST(DeltaRule, AgreesWithTheReferenceForFewTokens) {
   for (const std::size_t T : {1, 2, 3, 4, 5, 15, 16, 17, 31, 32, 33, 64, 65}) {
-    const DeltaSizes sizes{2, T, 1, 16, 24};
-    for (const Options& options : {kPlain, kScalar, kKeys}) {
-      const Tensors<double> x = random_inputs(sizes, options);
-      const Tensors<double> wanted = run_reference(sizes, options, x);
-      expect_all_close(run_fast(sizes, options, x), wanted);
-      expect_all_close(run_fast(sizes, options, x, DeltaForm::kRecurrent), wanted);
+    for (const std::size_t V : {16u, 24u}) {
+      const DeltaSizes sizes{2, T, 1, 16, V};
+      for (const Options& options : {kPlain, kScalar, kKeys}) {
+        const Tensors<double> x = random_inputs(sizes, options);
+        const Tensors<double> wanted = run_reference(sizes, options, x);
+        expect_all_close(run_fast(sizes, options, x), wanted);
+        expect_all_close(run_fast(sizes, options, x, DeltaForm::kRecurrent), wanted);
+      }
     }
   }
 }
