@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "shellgame/report/canvas.h"
+#include "shellgame/report/text_width.h"
 #include "shellgame/report/xml_text.h"
 #include "shellgame/system/error.h"
 
@@ -14,6 +15,8 @@ namespace {
 
 constexpr double kWidth = 720, kHeight = 420;
 constexpr double kLeft = 64, kRight = 24, kTop = 44, kBottom = 92;
+constexpr double kFont = 13, kNoteFont = 10;
+constexpr double kLegendRow = 16, kNoteRow = 13;
 
 std::string number_text(double value) {
   const double size = std::abs(value);
@@ -74,6 +77,39 @@ std::string text_at(double x, double y, const std::string& text, const std::stri
                      xml_escaped(text));
 }
 
+// Where the entries of the legend begin, row by row; columns are as wide as the longest name.
+struct Legend {
+  std::size_t columns, rows;
+  double column;  // width
+};
+
+Legend legend_of(const std::vector<Curve>& curves) {
+  constexpr double kLine = 30, kGap = 18, kUsual = 165;
+  double column = kUsual;
+  for (const Curve& curve : curves)
+    column = std::max(column, kLine + kFont * text_width(curve.name) + kGap);
+  const auto fit = static_cast<std::size_t>((kWidth - kLeft + kGap) / column);
+  const std::size_t columns = std::max<std::size_t>(1, std::min<std::size_t>(4, fit));
+  return {columns, (curves.size() + columns - 1) / columns, column};
+}
+
+// Cut at spaces into lines that are not wider than the chart, where a word is not.
+std::vector<std::string> note_lines(const std::string& note) {
+  const double room = (kWidth - kLeft - 8) / kNoteFont;
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < note.size();) {
+    std::size_t end = std::min(note.find(' ', begin), note.size());
+    while (end < note.size()) {
+      const std::size_t next = std::min(note.find(' ', end + 1), note.size());
+      if (text_width(note.substr(begin, next - begin), {.mono = true}) > room) break;
+      end = next;
+    }
+    lines.push_back((lines.empty() ? "" : "  ") + note.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
 std::string points_of(const Frame& frame, const std::vector<double>& x,
                       const std::vector<double>& y) {
   std::string points;
@@ -102,12 +138,16 @@ std::vector<double> nice_ticks(double least, double most, int count) {
 
 std::string LineChart::svg() const {
   const Frame frame = frame_of(*this);
+  const Legend legend = legend_of(curves);
+  const std::vector<std::string> notes = note_lines(note);
+  const double height = kHeight + kLegendRow * static_cast<double>(legend.rows - 1) +
+                        kNoteRow * static_cast<double>(std::max<std::size_t>(1, notes.size()) - 1);
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
       "height=\"{1}\" "
-      "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\" fill=\"#222\">\n"
+      "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"{3}\" fill=\"#222\">\n"
       "<title>{2}</title>\n<rect width=\"{0}\" height=\"{1}\" fill=\"#fff\"/>\n",
-      kWidth, kHeight, xml_escaped(title));
+      kWidth, height, xml_escaped(title), kFont);
   out += text_at(kLeft, 24, title, "font-size=\"15\" font-weight=\"bold\"");
   const double bottom = kHeight - kBottom, right = kWidth - kRight;
   for (const double tick : nice_ticks(y_least, y_most, 5)) {
@@ -154,17 +194,20 @@ std::string LineChart::svg() const {
             frame.across(curve.x[k]), frame.up(curve.y[k]), colour, xml_escaped(curve.name),
             number_text(curve.x[k]), curve.y[k]);
     }
-    const double x = kLeft + static_cast<double>(i % 4) * 165,
-                 y = bottom + 58 + static_cast<double>(i / 4) * 16;
+    const double x = kLeft + static_cast<double>(i % legend.columns) * legend.column,
+                 y = bottom + 58 + static_cast<double>(i / legend.columns) * kLegendRow;
     out += fmt::format(
         "<path d=\"M{:.1f} {:.1f}h24\" stroke=\"{}\" stroke-width=\"2\" "
         "stroke-dasharray=\"{}\"/>\n",
         x, y - 4, colour, dash_of(i));
     out += text_at(x + 30, y, curve.name, "");
   }
-  if (!note.empty())
-    out += text_at(kLeft, kHeight - 8, note,
-                   "font-size=\"10\" fill=\"#777\" font-family=\"monospace\"");
+  for (std::size_t i = 0; i < notes.size(); ++i)
+    out += text_at(
+        kLeft, height - 8 - kNoteRow * static_cast<double>(notes.size() - 1 - i), notes[i],
+        fmt::format(
+            "font-size=\"{}\" fill=\"#777\" font-family=\"monospace\" xml:space=\"preserve\"",
+            kNoteFont));
   return out + "</svg>\n";
 }
 

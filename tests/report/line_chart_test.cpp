@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <regex>
+#include <string>
+#include <utility>
+
+#include "shellgame/report/text_width.h"
 #include "shellgame/system/error.h"
 
 namespace shellgame {
@@ -28,6 +33,41 @@ TEST(LineChart, HasEveryCurveWithItsNameAndPoints) {
   // The middle of a logarithmic axis: half way between 64 and 696.
   EXPECT_THAT(svg, testing::HasSubstr("cx=\"380.0\""));
   EXPECT_TRUE(svg.starts_with("<svg") && svg.ends_with("</svg>\n"));
+}
+
+// x and y of the text, and whether the picture is high enough for it.
+std::pair<double, double> place_of(const std::string& svg, const std::string& text) {
+  std::smatch found;
+  const std::regex pattern("<text x=\"([0-9.]+)\" y=\"([0-9.]+)\"[^>]*> *" + text + "<");
+  if (!std::regex_search(svg, found, pattern)) return {-1, -1};
+  std::smatch size;
+  EXPECT_TRUE(std::regex_search(svg, size, std::regex("viewBox=\"0 0 720 ([0-9]+)\"")));
+  EXPECT_LT(std::stod(found[2]), std::stod(size[1]));
+  return {std::stod(found[1]), std::stod(found[2])};
+}
+
+TEST(LineChart, LongNamesAndNotesGetTheRoomThatTheyNeed) {
+  LineChart chart{.title = "", .x_label = "", .y_label = "", .curves = {}};
+  for (const char* name : {"a", "b", "c", "d"}) chart.curves.push_back({name, {0, 1}, {0, 1}});
+  chart.note = "shellgame sweep x.toml";
+  std::string svg = chart.svg();
+  EXPECT_EQ(place_of(svg, "a").second, place_of(svg, "d").second);
+  EXPECT_THAT(svg, testing::HasSubstr("viewBox=\"0 0 720 420\""));
+
+  const std::string longest = "Transformer with a window, streams";
+  chart.curves[1].name = longest;
+  chart.note = "shellgame sweep " + std::string(80, 'e') + " --run " + std::string(90, 'r');
+  svg = chart.svg();
+  const auto [x, y] = place_of(svg, longest);
+  EXPECT_LT(x + 13 * text_width(longest), 720);
+  EXPECT_EQ(place_of(svg, "a").second, y);
+  EXPECT_EQ(place_of(svg, "c").second, place_of(svg, "d").second);
+  EXPECT_GT(place_of(svg, "c").second, y);
+  EXPECT_GT(x - 30, place_of(svg, "a").first);
+  const double first = place_of(svg, "shellgame sweep e+ --run").second,
+               second = place_of(svg, "r+").second;
+  EXPECT_GT(first, place_of(svg, "d").second);
+  EXPECT_GT(second, first);
 }
 
 TEST(LineChart, WhatCannotBeDrawnIsRefused) {
