@@ -130,10 +130,10 @@ HWY_INLINE void multiply_lower(std::size_t rows, std::size_t columns, std::size_
   }
 }
 
-// C[rows, columns] (=, -=, ...) A[rows, depth] B[depth, columns]; columns are whole vectors. Made
-// in place, for sizes that the compiler knows: it then unrolls the loops.
+// C[rows, columns] (=, -=, ...) A[rows, depth] B[depth, columns]; columns are whole vectors. Part
+// of its caller, for sizes that the compiler knows: it then unrolls the loops.
 template <Store kStore, Shape kShape = Shape::kFull>
-HWY_INLINE void multiply_in_place(std::size_t rows, std::size_t columns, std::size_t depth,
+HWY_INLINE void multiply_unrolled(std::size_t rows, std::size_t columns, std::size_t depth,
                                   MatrixA a, const float* b, std::size_t b_row, float* c,
                                   std::size_t c_row) {
   const std::size_t lanes = hn::Lanes(FloatTag());
@@ -152,7 +152,7 @@ HWY_INLINE void multiply_in_place(std::size_t rows, std::size_t columns, std::si
 template <Store kStore, Shape kShape = Shape::kFull>
 HWY_NOINLINE void multiply(std::size_t rows, std::size_t columns, std::size_t depth, MatrixA a,
                            const float* b, std::size_t b_row, float* c, std::size_t c_row) {
-  multiply_in_place<kStore, kShape>(rows, columns, depth, a, b, b_row, c, c_row);
+  multiply_unrolled<kStore, kShape>(rows, columns, depth, a, b, b_row, c, c_row);
 }
 
 #if HWY_TARGET != HWY_SCALAR
