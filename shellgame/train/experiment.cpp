@@ -42,6 +42,11 @@ void list_keys(Keys& keys, ScheduleSettings& s) {
 }
 
 template <class Keys>
+void list_keys(Keys& keys, AverageSettings& a) {
+  keys("decay", a.decay, Between{.least = 0, .most = 0.999999});
+}
+
+template <class Keys>
 void list_keys(Keys& keys, StreamSettings& s) {
   keys("from", s.from, kPositive);
   keys("to", s.to, kPositive);
@@ -62,6 +67,7 @@ void list_keys(Keys& keys, StageSettings& s) {
   keys("spacing", s.spacing, kPositive);
   keys("batch", s.batch, kPositive);
   keys("accumulation", s.accumulation, kPositive);
+  keys("pieces", s.pieces, kPositive);
   keys("steps", s.steps, kPositive);
   keys("until", s.until, kShare);
   keys("window", s.window, kPositive);
@@ -135,6 +141,7 @@ class Reader {
     e.model = model;
     read_optimiser(keys.take("optimiser"), e.optimiser);
     read_part(keys.take("schedule"), e.schedule, "schedule");
+    read_part(keys.take("average"), e.average, "average");
     read_part(keys.take("evaluation"), e.evaluation, "evaluation");
     read_part(keys.take("checkpoint"), e.checkpoint, "checkpoint");
     std::optional<StreamSettings> stream = read_stream(keys.take("stream"), "stream");
@@ -310,6 +317,7 @@ class Reader {
     for (const ParameterGroup& group : e.optimiser.groups)
       r["optimiser"]["groups"].push_back(written(group));
     r["schedule"] = written(e.schedule);
+    r["average"] = written(e.average);
     r["evaluation"] = written(e.evaluation);
     r["checkpoint"] = written(e.checkpoint);
   }

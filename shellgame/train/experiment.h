@@ -45,6 +45,12 @@ struct StreamSettings {
   double from = 2, to = 32, over = 0.7;
 };
 
+// The running mean of the weights over a stage's steps, with which the model is evaluated and
+// written. 0: none.
+struct AverageSettings {
+  double decay = 0;
+};
+
 struct StageSettings {
   // Each row of a batch draws one of these.
   std::vector<std::uint64_t> commands, spacing;
@@ -52,6 +58,7 @@ struct StageSettings {
   std::optional<SequenceSpec> sequence;
   std::int64_t batch = 8;               // rows
   std::int64_t accumulation = 1;        // batches whose gradients are added up in a step
+  std::int64_t pieces = 1;              // of a row, whose activations are kept one at a time
   std::int64_t steps = 1000;            // at most
   double until = 0;                     // leave when the running accuracy passes it; 0: never
   std::int64_t window = 20;             // steps of the running accuracy
@@ -89,6 +96,7 @@ struct Experiment {
   LossOn loss = LossOn::kAllTokens;
   OptimiserSettings optimiser;
   ScheduleSettings schedule;
+  AverageSettings average;
   std::vector<StageSettings> stages;
   EvaluationSettings evaluation;
   CheckpointSettings checkpoint;

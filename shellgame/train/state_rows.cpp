@@ -45,6 +45,15 @@ void restart_rows(ModelState& state, const std::vector<bool>& rows) {
   }
 }
 
+void begin_rows(ModelState& state, const std::vector<bool>& fresh) {
+  if (state.layers.empty()) return;
+  if (rows_are_apart(state)) {
+    restart_rows(state, fresh);
+  } else if (fresh.at(0)) {
+    state = ModelState();
+  }
+}
+
 std::map<std::string, at::Tensor> state_tensors(const ModelState& state) {
   std::map<std::string, at::Tensor> all;
   for (std::size_t i = 0; i < state.layers.size(); ++i) {

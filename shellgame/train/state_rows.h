@@ -15,6 +15,9 @@ bool rows_are_apart(const ModelState& state);
 // The chosen rows at the beginning again.
 void restart_rows(ModelState& state, const std::vector<bool>& rows);
 
+// The rows of a stream that begin anew; where rows share their position, all do or none.
+void begin_rows(ModelState& state, const std::vector<bool>& fresh);
+
 // All tensors by name ("0.mixer.recurrent"), and back.
 std::map<std::string, at::Tensor> state_tensors(const ModelState& state);
 ModelState state_from_tensors(const std::map<std::string, at::Tensor>& tensors,

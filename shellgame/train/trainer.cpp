@@ -20,14 +20,17 @@
 #include "shellgame/system/processor_time.h"
 #include "shellgame/train/batches.h"
 #include "shellgame/train/display.h"
-#include "shellgame/train/environment.h"
+#include "shellgame/train/first_weights.h"
 #include "shellgame/train/memory_estimate.h"
 #include "shellgame/train/metrics_file.h"
 #include "shellgame/train/not_finite.h"
 #include "shellgame/train/optimiser.h"
 #include "shellgame/train/run_checkpoint.h"
+#include "shellgame/train/run_directory.h"
 #include "shellgame/train/schedule.h"
+#include "shellgame/train/segment_gradient.h"
 #include "shellgame/train/state_rows.h"
+#include "shellgame/train/weight_average.h"
 
 namespace shellgame {
 namespace {
@@ -73,9 +76,10 @@ class Run {
 
   TrainResult run() {
     const EngineScope engine(experiment_.composed ? Engine::kComposed : Engine::kKernels);
-    prepare_directory();
+    prepare_run_directory(options_.run, experiment_, options_.resume);
     prepare_model();
     optimiser_.emplace(model_, experiment_.optimiser);
+    average_.emplace(model_, experiment_.average.decay);
     check_memory();
     start_or_resume();
     peak_ = experiment_.device == "cpu" ? measure_gemm_peak(1, PeakClock::kProcessor).best() : 0;
@@ -92,50 +96,8 @@ class Run {
  private:
   // --- before the first step
 
-  void prepare_directory() {
-    const std::string record = options_.run + "/experiment.toml";
-    const bool there = fs::exists(record);
-    if (there && !options_.resume) {
-      wrong_use("'{}' has a run already: --resume goes on with it, another --run begins a new one",
-                options_.run);
-    }
-    if (there) {
-      const Experiment stored = read_experiment(record);
-      if (stored.resolved != experiment_.resolved)
-        wrong_use("--resume must have the experiment that the run was started with; {}",
-                  first_difference(stored.resolved, experiment_.resolved));
-    }
-    std::error_code error;
-    fs::create_directories(options_.run, error);
-    if (error) fail("the directory '{}' cannot be made: {}", options_.run, error.message());
-    if (!there) write_file(record, experiment_.toml());
-    write_file(options_.run + "/environment.json", environment_record().dump(1) + "\n");
-  }
-
-  static std::string first_difference(const Json& stored, const Json& given) {
-    for (const Json& change : Json::diff(stored, given)) {
-      return fmt::format("it differs at {}: {}", change.at("path").get<std::string>(),
-                         change.contains("value") ? change["value"].dump() : "missing");
-    }
-    return "it differs";
-  }
-
   void prepare_model() {
-    if (!options_.from.empty()) {
-      const Model source = load_model(options_.from);
-      const at::NoGradGuard no_gradients;
-      if (source.parameters().size() != model_.parameters().size())
-        wrong_use("--from must have the {} parameters of [model], and '{}' has {}",
-                  model_.parameters().size(), options_.from, source.parameters().size());
-      for (const Parameter& parameter : model_.parameters()) {
-        const at::Tensor& value = source.parameter(parameter.name).value;
-        if (value.sizes() != parameter.value.sizes())
-          wrong_use("--from: the parameter {} of '{}' must have the shape [{}], not [{}]",
-                    parameter.name, options_.from, fmt::join(parameter.value.sizes(), ", "),
-                    fmt::join(value.sizes(), ", "));
-        parameter.value.detach().copy_(value);
-      }
-    }
+    if (!options_.from.empty()) read_first_weights(options_.from, model_);
     if (experiment_.precision == "fp64") model_.to(at::kDouble);
     if (experiment_.precision == "bf16") model_.to(at::kBFloat16);
     if (experiment_.device == "cuda") {
@@ -151,8 +113,9 @@ class Run {
     BatchMaker probe(one_row, tokenizer_.get());
     for (std::size_t i = 0; i < experiment_.stages.size(); ++i) {
       probe.start_stage(i, false);
-      const MemoryEstimate one =
-          estimate_memory(model_, experiment_.stages[i].batch, probe.next(0).ids.size(1));
+      const StageSettings& stage = experiment_.stages[i];
+      const MemoryEstimate one = estimate_memory(
+          model_, stage.batch, piece_tokens(probe.next(0).ids.size(1), stage.pieces));
       if (one.total() > most.total()) most = one;
     }
     const std::int64_t available = available_memory();
@@ -199,11 +162,9 @@ class Run {
     for (const Json& pair : place.at("window"))
       window_.emplace_back(pair[0].get<std::int64_t>(), pair[1].get<std::int64_t>());
     optimiser_->set_steps(place.at("optimiser_steps").get<std::int64_t>());
-    for (auto& [name, tensor] : optimiser_->tensors()) {
-      const auto found = checkpoint.tensors.find("optimiser." + name);
-      if (found == checkpoint.tensors.end()) fail("the checkpoint has no tensor for '{}'", name);
-      tensor.copy_(found->second);
-    }
+    average_->set_steps(place.value("average_steps", std::int64_t{0}));
+    restore_tensors(checkpoint, "optimiser.", optimiser_->tensors());
+    if (average_->steps() > 0) restore_tensors(checkpoint, "average.", average_->tensors());
     prepare_stage();
     batches_.restore(place.at("cursor"));
     const Json& seen = place.at("state_tokens");
@@ -219,10 +180,20 @@ class Run {
     }
   }
 
+  static void restore_tensors(const RunCheckpoint& checkpoint, const std::string& prefix,
+                              const std::map<std::string, at::Tensor>& tensors) {
+    for (const auto& [name, tensor] : tensors) {
+      const auto found = checkpoint.tensors.find(prefix + name);
+      if (found == checkpoint.tensors.end()) fail("the checkpoint has no tensor for '{}'", name);
+      tensor.copy_(found->second);
+    }
+  }
+
   void begin_stage(std::size_t stage) {
     place_.stage = stage;
     place_.stage_step = 0;
     window_.clear();
+    average_->restart();
     prepare_stage();
   }
 
@@ -311,25 +282,23 @@ class Run {
       }
       const ModelState before = state != nullptr ? *state : ModelState();
       batch.ids = batch.ids.to(device);
-      const Model::Loss loss = model_.loss(batch.ids, batch.targets.to(device), state);
-      const double value = loss.mean.item<double>();
-      if (std::isfinite(value)) {
-        (stage.accumulation == 1 ? loss.mean : loss.mean / static_cast<double>(stage.accumulation))
-            .backward();
-      }
-      if (!std::isfinite(value)) stop_at(batch, before, fmt::format("the loss is {}", value));
-      if (state != nullptr) *state = state->detached();
+      const SegmentLoss loss =
+          add_segment_gradient(model_, batch.ids, batch.targets.to(device), stage.pieces,
+                               1 / static_cast<double>(stage.accumulation), state);
+      if (!std::isfinite(loss.mean))
+        stop_at(batch, before, fmt::format("the loss is {}", loss.mean));
       const at::Tensor correct = loss.correct.to(at::kCPU).contiguous();
       const bool* const hit = correct.data_ptr<bool>();
       for (const std::int64_t place : batch.answers) right += hit[place];
       answers += static_cast<std::int64_t>(batch.answers.size());
-      loss_sum += value / static_cast<double>(stage.accumulation);
+      loss_sum += loss.mean / static_cast<double>(stage.accumulation);
       tokens += batch.tokens;
       if (part + 1 == stage.accumulation) {
         const double norm = optimiser_->step(rate);
         if (!std::isfinite(norm))
           stop_at(batch, before, fmt::format("the norm of the gradients is {}", norm));
         optimiser_->clear_gradients();
+        average_->add();
         gradient_norm_ = norm;
       }
     }
@@ -363,16 +332,6 @@ class Run {
   static double now() {
     return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
         .count();
-  }
-
-  // A stream's rows that begin anew.
-  static void begin_rows(ModelState& state, const std::vector<bool>& fresh) {
-    if (state.layers.empty()) return;
-    if (rows_are_apart(state)) {
-      restart_rows(state, fresh);
-    } else if (fresh.at(0)) {
-      state = ModelState();
-    }
   }
 
   [[noreturn]] void stop_at(const TrainingBatch& batch, const ModelState& before,
@@ -413,6 +372,7 @@ class Run {
 
   void evaluate() {
     const auto start = Clock::now();
+    const WeightAverage::Scope averaged(*average_);
     const nlohmann::ordered_json cells = options_.evaluate(model_);
     metrics_->append({{"step", place_.step},
                       {"evaluation", cells},
@@ -449,6 +409,10 @@ class Run {
     }
     for (const auto& [name, tensor] : optimiser_->tensors())
       checkpoint.tensors["optimiser." + name] = tensor;
+    if (average_->steps() > 0) {
+      for (const auto& [name, tensor] : average_->tensors())
+        checkpoint.tensors["average." + name] = tensor;
+    }
     checkpoint.place = {{"stage", place_.stage},
                         {"stage_step", place_.stage_step},
                         {"tokens", tokens_},
@@ -456,6 +420,7 @@ class Run {
                         {"processor_seconds", processor_seconds_},
                         {"window", window},
                         {"optimiser_steps", optimiser_->steps()},
+                        {"average_steps", average_->steps()},
                         {"cursor", batches_.cursor()},
                         {"state_tokens", seen}};
     metrics_->flush_events();
@@ -467,11 +432,12 @@ class Run {
     const std::string model = options_.run + "/model";
     const bool done = fs::exists(options_.run + "/result.json");
     if (!done) {
+      save();
+      const WeightAverage::Scope averaged(*average_);
       if (options_.evaluate) {
         const nlohmann::ordered_json cells = options_.evaluate(model_);
         write_file(options_.run + "/evaluation.json", cells.dump(1) + "\n");
       }
-      save();
       save_model(model_, model, save_options());
       const nlohmann::ordered_json result = {{"steps", place_.step},
                                              {"tokens", tokens_},
@@ -495,6 +461,7 @@ class Run {
   Model model_;
   BatchMaker batches_;
   std::optional<Optimiser> optimiser_;
+  std::optional<WeightAverage> average_;
   std::optional<MetricsFile> metrics_;
   RunPlace place_;
   std::vector<ModelState> states_;                            // of streams, one a part of a step

@@ -1,0 +1,28 @@
+#include "shellgame/train/first_weights.h"
+
+#include <ATen/Functions.h>
+#include <ATen/core/grad_mode.h>
+#include <fmt/ranges.h>
+
+#include "shellgame/models/checkpoint.h"
+#include "shellgame/system/error.h"
+
+namespace shellgame {
+
+void read_first_weights(const std::string& from, const Model& model) {
+  const Model source = load_model(from);
+  const at::NoGradGuard no_gradients;
+  if (source.parameters().size() != model.parameters().size())
+    wrong_use("--from must have the {} parameters of [model], and '{}' has {}",
+              model.parameters().size(), from, source.parameters().size());
+  for (const Parameter& parameter : model.parameters()) {
+    const at::Tensor& value = source.parameter(parameter.name).value;
+    if (value.sizes() != parameter.value.sizes())
+      wrong_use("--from: the parameter {} of '{}' must have the shape [{}], not [{}]",
+                parameter.name, from, fmt::join(parameter.value.sizes(), ", "),
+                fmt::join(value.sizes(), ", "));
+    parameter.value.detach().copy_(value);
+  }
+}
+
+}  // namespace shellgame
