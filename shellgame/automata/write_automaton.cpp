@@ -6,7 +6,7 @@
 namespace shellgame {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string result = "\"";
   for (char c : text) {
     if (c == '"' || c == '\\') result += '\\';
@@ -22,7 +22,7 @@ std::string quoted(std::string_view text) {
 // Fractions need quotes; numbers do not.
 std::string number(const Rational& value) {
   const std::string text = to_string(value);
-  return text.find('/') == std::string::npos ? text : quoted(text);
+  return text.find('/') == std::string::npos ? text : in_quotes(text);
 }
 
 class Writer {
@@ -35,11 +35,11 @@ class Writer {
     if (!word.empty()) {
       text_ += "word = [";
       for (std::size_t t = 0; t < word.size(); ++t)
-        text_ += (t > 0 ? ", " : "") + quoted(automaton.symbol(word[t]).name);
+        text_ += (t > 0 ? ", " : "") + in_quotes(automaton.symbol(word[t]).name);
       text_ += "]\n";
     }
     for (const Symbol& symbol : automaton.symbols()) {
-      text_ += fmt::format("\n[symbol.{}]\n", quoted(symbol.name));
+      text_ += fmt::format("\n[symbol.{}]\n", in_quotes(symbol.name));
       std::visit([&](const auto& reveal) { write(reveal); }, symbol.reveal);
       std::visit([&](const auto& transition) { write(transition); }, symbol.transition);
       if (!symbol.policy.empty()) text_ += "policy = " + weights(symbol.policy) + "\n";
@@ -50,20 +50,20 @@ class Writer {
  private:
   std::string value(ValueId v) const {
     const Value& known = space_.names().value(v);
-    return known.is_string ? quoted(known.text) : known.text;
+    return known.is_string ? in_quotes(known.text) : known.text;
   }
 
   void write_states() {
     if (!space_.is_orders()) {
       text_ += "states = [";
       for (StateId q = 0; q < space_.size(); ++q)
-        text_ += (q > 0 ? ", " : "") + quoted(space_.name(q));
+        text_ += (q > 0 ? ", " : "") + in_quotes(space_.name(q));
       text_ += "]\n";
       return;
     }
     std::string variables, values;
     for (std::size_t v = 0; v < space_.degree(); ++v) {
-      variables += (v > 0 ? ", " : "") + quoted(space_.names().variable(v));
+      variables += (v > 0 ? ", " : "") + in_quotes(space_.names().variable(v));
       values += (v > 0 ? ", " : "") + value(static_cast<ValueId>(v));
     }
     text_ += fmt::format("variables = [{}]\nvalues = [{}]\n", variables, values);
@@ -71,7 +71,7 @@ class Writer {
 
   std::string distribution(const Distribution& d) const {
     if (d.groups.empty()) {
-      if (d.states.size() == 1) return quoted(space_.name(d.states[0].first));
+      if (d.states.size() == 1) return in_quotes(space_.name(d.states[0].first));
       return table(d.states);
     }
     if (d.groups.size() == 1 && d.groups[0].values.size() == space_.degree() && space_.degree() > 1)
@@ -87,7 +87,7 @@ class Writer {
   std::string table(const std::vector<std::pair<StateId, Rational>>& entries) const {
     std::string text = "{ ";
     for (std::size_t k = 0; k < entries.size(); ++k) {
-      text += fmt::format("{}{} = {}", k > 0 ? ", " : "", quoted(space_.name(entries[k].first)),
+      text += fmt::format("{}{} = {}", k > 0 ? ", " : "", in_quotes(space_.name(entries[k].first)),
                           number(entries[k].second));
     }
     return text + " }";
@@ -105,7 +105,7 @@ class Writer {
   void write(const StateSet& set) {
     text_ += "reveal = [";
     for (std::size_t k = 0; k < set.states.size(); ++k)
-      text_ += (k > 0 ? ", " : "") + quoted(space_.name(set.states[k]));
+      text_ += (k > 0 ? ", " : "") + in_quotes(space_.name(set.states[k]));
     text_ += "]\n";
   }
   void write(const StateWeights& soft) { text_ += "likelihood = " + weights(soft.weights) + "\n"; }
@@ -114,7 +114,7 @@ class Writer {
     for (std::size_t k = 0; k < cells.cells.size(); ++k) {
       const Cell& cell = cells.cells[k];
       text_ +=
-          fmt::format("{}{} = ", k > 0 ? ", " : "", quoted(space_.names().variable(cell.variable)));
+          fmt::format("{}{} = ", k > 0 ? ", " : "", in_quotes(space_.names().variable(cell.variable)));
       if (cell.values.size() == 1) {
         text_ += value(cell.values[0]);
         continue;
@@ -134,8 +134,8 @@ class Writer {
       for (std::uint32_t k = kernel.offsets[q]; k < kernel.offsets[q + 1]; ++k)
         column.emplace_back(kernel.targets[k], kernel.weights[k]);
       text_ +=
-          fmt::format("{}{} = {}", q > 0 ? ", " : "", quoted(space_.name(q)),
-                      column.size() == 1 ? quoted(space_.name(column[0].first)) : table(column));
+          fmt::format("{}{} = {}", q > 0 ? ", " : "", in_quotes(space_.name(q)),
+                      column.size() == 1 ? in_quotes(space_.name(column[0].first)) : table(column));
     }
     text_ += " }\n";
   }

@@ -87,9 +87,13 @@ TEST(Trainer, TwoRunsOfTheSameSeedHaveTheSameBits) {
 
 // At every step, in mid-stream too; checkpoints are three steps apart.
 TEST(Trainer, ARunThatDiedAnywhereGoesOnToTheSameBits) {
-  for (const char* kind : {"adamw", "muon"}) {
+  const std::vector<std::vector<std::string>> kinds = {
+      {"optimiser.kind=adamw"},
+      {"optimiser.kind=muon"},
+      {"average.decay=0.8", "stages.1.commands=12", "stages.1.pieces=2"}};
+  for (const std::vector<std::string>& kind : kinds) {
     const ScratchFolder folder;
-    const Experiment e = small_experiment({std::string("optimiser.kind=") + kind});
+    const Experiment e = small_experiment(kind);
     train(options_for(e, folder / "whole"));
     for (const std::int64_t after : {1, 4, 8, 9, 13, 17}) {
       const std::string run = folder / ("died-" + std::to_string(after));
@@ -149,6 +153,44 @@ TEST(Trainer, AnInterruptedRunWritesACheckpointAndGoesOn) {
   options.resume = true;
   EXPECT_TRUE(train(options).complete);
   EXPECT_EQ(weights_of(folder / "run"), weights_of(folder / "whole"));
+}
+
+// The checkpoint keeps the weights themselves, to go on with.
+TEST(Trainer, TheModelAtTheEndIsTheMeanOfTheLastStage) {
+  const ScratchFolder folder;
+  train(options_for(small_experiment(), folder / "plain"));
+  const Experiment e = small_experiment({"average.decay=0.999"});
+  double evaluated = 0;
+  TrainOptions options = options_for(e, folder / "mean");
+  options.evaluate = [&](const Model& model) -> nlohmann::ordered_json {
+    evaluated = model.parameters()[0].value.flatten()[0].item<double>();
+    return nlohmann::ordered_json::array();
+  };
+  train(options);
+  const Model plain = load_model(folder / "plain/model"), mean = load_model(folder / "mean/model");
+  const Model last = load_model(checkpoint_path(folder / "mean/checkpoints", 18));
+  for (std::size_t i = 0; i < plain.parameters().size(); ++i) {
+    EXPECT_TRUE(last.parameters()[i].value.equal(plain.parameters()[i].value));
+    EXPECT_FALSE(mean.parameters()[i].value.equal(plain.parameters()[i].value));
+  }
+  EXPECT_EQ(evaluated, mean.parameters()[0].value.flatten()[0].item<double>());
+}
+
+TEST(Trainer, PiecesChangeTheMemoryAndNotTheTraining) {
+  const ScratchFolder folder;
+  const std::vector<std::string> longer = {"stages.1.commands=12"};
+  std::vector<std::string> cut = longer;
+  cut.push_back("stages.1.pieces=3");
+  train(options_for(small_experiment(longer), folder / "whole"));
+  train(options_for(small_experiment(cut), folder / "cut"));
+  const Model whole = load_model(folder / "whole/model"), pieces = load_model(folder / "cut/model");
+  for (std::size_t i = 0; i < whole.parameters().size(); ++i) {
+    EXPECT_LT(
+        (whole.parameters()[i].value - pieces.parameters()[i].value).abs().max().item<double>(),
+        2e-3)  // of ten steps of 3e-3 each
+        << whole.parameters()[i].name;
+  }
+  EXPECT_NE(weights_of(folder / "whole"), weights_of(folder / "cut"));
 }
 
 TEST(Trainer, StagesEndByAccuracyToo) {

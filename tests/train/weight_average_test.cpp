@@ -8,7 +8,7 @@
 namespace shellgame {
 namespace {
 
-Model small_model() { return Model(ModelConfig(contract_cases().front().config)); }
+Model averaged_model() { return Model(ModelConfig(contract_cases().front().config)); }
 
 void set_all(const Model& model, double value) {
   const at::NoGradGuard no_gradients;
@@ -26,7 +26,7 @@ double mean_now(const WeightAverage& average, const Model& model) {
 
 // 1 / (1 - decay) = 4 steps of plain mean, then an exponential one.
 TEST(WeightAverage, IsThePlainMeanAtFirstAndForgetsLater) {
-  const Model model = small_model();
+  const Model model = averaged_model();
   WeightAverage average(model, 0.75);
   double mean = 0;
   for (int step = 1; step <= 9; ++step) {
@@ -35,12 +35,14 @@ TEST(WeightAverage, IsThePlainMeanAtFirstAndForgetsLater) {
     mean += (step * step - mean) * std::max(0.25, 1.0 / step);
     EXPECT_NEAR(mean_now(average, model), mean, 1e-5) << step;
     EXPECT_EQ(first_weight(model), step * step);  // the weights themselves are untouched
-    if (step == 4) EXPECT_NEAR(mean, (1 + 4 + 9 + 16) / 4.0, 1e-9);
+    if (step == 4) {
+      EXPECT_NEAR(mean, (1 + 4 + 9 + 16) / 4.0, 1e-9);
+    }
   }
 }
 
 TEST(WeightAverage, BeginsAnewWithAStage) {
-  const Model model = small_model();
+  const Model model = averaged_model();
   WeightAverage average(model, 0.9);
   set_all(model, std::nan(""));
   average.add();
@@ -52,7 +54,7 @@ TEST(WeightAverage, BeginsAnewWithAStage) {
 }
 
 TEST(WeightAverage, ZeroKeepsNothing) {
-  const Model model = small_model();
+  const Model model = averaged_model();
   WeightAverage average(model, 0);
   set_all(model, 1);
   average.add();
@@ -62,7 +64,7 @@ TEST(WeightAverage, ZeroKeepsNothing) {
 }
 
 TEST(WeightAverage, OfSixteenBitsIsKeptInThirtyTwo) {
-  Model model = small_model();
+  Model model = averaged_model();
   model.to(at::kBFloat16);
   WeightAverage average(model, 0.5);
   set_all(model, 1);
