@@ -187,7 +187,7 @@ TEST(Trainer, PiecesChangeTheMemoryAndNotTheTraining) {
   for (std::size_t i = 0; i < whole.parameters().size(); ++i) {
     EXPECT_LT(
         (whole.parameters()[i].value - pieces.parameters()[i].value).abs().max().item<double>(),
-        2e-3)  // of ten steps of 3e-3 each
+        1e-6)
         << whole.parameters()[i].name;
   }
   EXPECT_NE(weights_of(folder / "whole"), weights_of(folder / "cut"));
