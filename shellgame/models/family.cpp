@@ -7,7 +7,9 @@
 #include <mutex>
 
 #include "shellgame/models/families.h"
+#include "shellgame/models/mixer.h"
 #include "shellgame/system/error.h"
+#include "shellgame/tasks/task_keys.h"
 
 namespace shellgame {
 namespace {
@@ -84,6 +86,26 @@ Options complete(const Family& family, const Options::Json& given, const std::st
 }
 
 }  // namespace
+
+void check_known_keys(const Options::Json& given, const std::string& where) {
+  const Family& family = family_of(given, where);
+  Options::Json known = family.defaults;
+  known["model_type"] = family.model_type;
+  if (known.contains("layers")) {
+    for (const std::string& mixer : mixer_names()) known.update(find_mixer(mixer).defaults);
+  }
+  // What every config.json has.
+  for (const char* key : {"architectures", "transformers_version", "torch_dtype", "dtype"})
+    known[key] = nullptr;
+  std::vector<std::string> names;
+  for (const auto& [name, value] : known.items()) names.push_back(name);
+  for (const auto& [name, value] : given.items()) {
+    if (known.contains(name)) continue;
+    const std::string near = nearest_name(name, names);
+    throw InputError(where, fmt::format("{} has no key '{}'{}", family.model_type, name,
+                                        near.empty() ? "" : "; is '" + near + "' meant?"));
+  }
+}
 
 ModelConfig::ModelConfig(Options::Json given, const std::string& where)
     : family_(&family_of(given, where)),

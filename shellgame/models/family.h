@@ -23,6 +23,11 @@ struct Family {
 const Family& find_family(const std::string& model_type);
 std::vector<std::string> family_names();
 
+// Throws InputError, with the nearest name, for a key that the family (or for hybrids a mixer) does
+// not have. For configurations that people write: those of other programs may have keys of their
+// own.
+void check_known_keys(const Options::Json& given, const std::string& where);
+
 // A complete configuration: the given keys (config.json, or a few keys of a TOML file) over the
 // family's defaults. Unknown keys are kept. Throws InputError for what the family cannot do.
 class ModelConfig {

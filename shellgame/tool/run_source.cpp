@@ -12,6 +12,8 @@ std::optional<Experiment> open_run(const std::string& run, ModelPlace& model,
     wrong_use("either --run DIR or --model DIR must be given");
   }
   if (run.empty()) return {};
+  if (!std::filesystem::exists(run + "/experiment.toml"))
+    fail("--run must be the directory of a run, and '{}' has no experiment.toml", run);
   model.directory = run + "/model";
   if (!std::filesystem::exists(model.directory)) {
     fail("a run must have the directory '{}', and it is not there: has the training ended?",

@@ -33,8 +33,12 @@ Experiment experiment_of(const TrainCommandOptions& options) {
   if (!options.arm.empty()) changes.push_back("arm=" + options.arm);
   if (options.threads > 0) changes.push_back(fmt::format("threads={}", options.threads));
   Experiment experiment = read_experiment(file, changes);
-  if (experiment.threads == 0) experiment.threads = thread_count();
-  experiment.resolved["threads"] = experiment.threads;
+  std::string from = options.from;
+  // A run that goes on knows where its first weights came from.
+  const std::string record = options.run + "/experiment.toml";
+  if (from.empty() && experiment.from.empty() && options.resume && std::filesystem::exists(record))
+    from = read_experiment(record).from;
+  set_run_choices(experiment, experiment.threads == 0 ? thread_count() : experiment.threads, from);
   return experiment;
 }
 
@@ -69,7 +73,6 @@ bool run_train(const TrainCommandOptions& options) {
   TrainOptions run{.experiment = experiment_of(options),
                    .run = options.run,
                    .resume = options.resume,
-                   .from = options.from,
                    .quiet = options.quiet,
                    .evaluate = {},
                    .interrupted = &interrupted};

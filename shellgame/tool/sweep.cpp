@@ -3,6 +3,7 @@
 // own, so that a sweep can stop and go on as they can.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <atomic>
@@ -56,6 +57,8 @@ std::vector<std::uint64_t> parse_seeds(const std::string& text) {
   for (std::size_t from = 0; from <= text.size();) {
     const std::size_t end = std::min(text.find(',', from), text.size());
     seeds.push_back(number(text.substr(from, end - from)));
+    if (std::ranges::count(seeds, seeds.back()) > 1)
+      wrong_use("--seeds must name each seed once, not '{}'", text);
     from = end + 1;
   }
   return seeds;
@@ -97,7 +100,10 @@ std::string folder_name(const std::vector<std::string>& settings) {
 
 std::vector<OneRun> runs_of(const SweepOptions& options) {
   std::vector<std::string> all = options.settings;
-  if (const auto arms = experiment_arms(options.experiment); !arms.empty()) {
+  const auto arms = experiment_arms(options.experiment);
+  if (arms.empty() && !options.arms.empty())
+    wrong_use("--arms must name arms of '{}', which has none", options.experiment);
+  if (!arms.empty()) {
     const auto names = options.arms.empty() ? arms : options.arms;
     all.insert(all.begin(), fmt::format("arm=\"{}\"", fmt::join(names, "\",\"")));
   }
@@ -132,6 +138,29 @@ std::vector<OneRun> runs_of(const SweepOptions& options) {
 std::atomic<bool> interrupted = false;
 void on_signal(int) { interrupted = true; }
 
+// The model that a run starts from.
+std::string from_of(const SweepOptions& options, const OneRun& run) {
+  std::string from = options.from;
+  if (const std::size_t place = from.find("{seed}"); place != std::string::npos)
+    from.replace(place, 6, std::to_string(run.seed));
+  return from;
+}
+
+// What is wrong with a setting is said before the first run, and so is a directory that has a run
+// of another experiment: its results are not those that are asked for.
+void check_run(const SweepOptions& options, const OneRun& run, int threads) {
+  std::vector<std::string> changes = run.settings;
+  changes.push_back(fmt::format("seed={}", run.seed));
+  Experiment given = read_experiment(options.experiment, changes);
+  set_run_choices(given, threads, from_of(options, run));
+  const std::string record = run.directory + "/experiment.toml";
+  if (!fs::exists(record)) return;
+  const std::string difference = experiment_difference(read_experiment(record), given);
+  if (!difference.empty())
+    wrong_use("'{}' must have no run, or one of the same experiment; {}", run.directory,
+              difference);
+}
+
 // Runs one to its end; says why if it fails.
 std::string run_one(const SweepOptions& options, const OneRun& run, int threads) {
   std::error_code error;
@@ -152,20 +181,24 @@ std::string run_one(const SweepOptions& options, const OneRun& run, int threads)
   }
   if (!options.from.empty()) {
     command.push_back("--from");
-    std::string from = options.from;
-    if (const std::size_t place = from.find("{seed}"); place != std::string::npos)
-      from.replace(place, 6, std::to_string(run.seed));
-    command.push_back(from);
+    command.push_back(from_of(options, run));
   }
   Process process(command);
   std::string_view nothing;
   std::string received;
+  bool told = false;
   while (process.exchange(nothing, received, std::chrono::milliseconds(500))) {
+    if (!interrupted || told) continue;
+    ::kill(process.id(), SIGTERM);  // it ends its step, with a checkpoint
+    told = true;
   }
   const std::string ending = process.end(std::chrono::hours(24));
-  if (ending == "exit code 0") return "";
   std::string last = process.errors();
   while (last.ends_with('\n')) last.pop_back();
+  if (ending == "exit code 0") {
+    if (!last.empty()) fmt::print(stderr, "{}: {}\n", run.directory, last);  // warnings
+    return "";
+  }
   if (const std::size_t line = last.rfind('\n'); line != std::string::npos) last.erase(0, line + 1);
   return last.empty() ? ending : last;
 }
@@ -268,11 +301,7 @@ Json gather(const SweepOptions& options, const std::vector<OneRun>& runs) {
 
 nlohmann::ordered_json run_sweep(const SweepOptions& options, int threads) {
   std::vector<OneRun> runs = runs_of(options);
-  for (const OneRun& one : runs) {  // what is wrong with a setting is said before the first run
-    std::vector<std::string> changes = one.settings;
-    changes.push_back(fmt::format("seed={}", one.seed));
-    read_experiment(options.experiment, changes);
-  }
+  for (const OneRun& one : runs) check_run(options, one, threads);
   fs::create_directories(options.run);
   const int cores = default_thread_count();
   const auto jobs = static_cast<std::size_t>(
@@ -365,7 +394,8 @@ void add_sweep(CLI::App& app) {
       fmt::print("{}\n", all.dump(1));
     } else {
       print_sweep(all);
-      fmt::print("Curves: {}/{{{}}}\n", options->run, fmt::join(draw(all, *options), ","));
+      if (const auto drawn = draw(all, *options); !drawn.empty())
+        fmt::print("Curves: {}/{{{}}}\n", options->run, fmt::join(drawn, ","));
     }
     for (const Json& entry : all["runs"]) {
       if (!entry["failed"].empty()) fail("some runs failed: the same command tries them again");
@@ -397,7 +427,8 @@ void add_sweep(CLI::App& app) {
       ->add_option("--jobs", options->jobs,
                    "runs at once; by default as many as cores allow with one thread each (or "
                    "--threads)")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
   add_words(command, "--format", options->format, {"text", "json"}, "the form of the table");
 }
 

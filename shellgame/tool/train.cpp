@@ -25,6 +25,10 @@ void add_train(CLI::App& app) {
     if (command->count("--threads") > 0) options->threads = thread_count();
     if (!learn_commands().train(*options)) std::exit(kInterrupted);
   });
+  command->get_option("--threads")
+      ->description(
+          "threads to use; by default the file's, else OMP_NUM_THREADS, else all cores. The same "
+          "number gives the same bits");
   command
       ->add_option("experiment", options->experiment,
                    "a TOML file (docs/training.md); not needed with --resume")
@@ -39,9 +43,11 @@ void add_train(CLI::App& app) {
       ->allow_extra_args(false);
   command->add_flag("--resume", options->resume,
                     "go on with the run in the directory, or start it if there is none");
-  command->add_option("--from", options->from, "start from this model's weights")
+  command
+      ->add_option("--from", options->from,
+                   "start from this model's weights (the file's key `from`)")
       ->type_name("MODEL_DIR");
-  command->add_flag("--quiet", options->quiet, "print nothing but errors");
+  command->add_flag("--quiet", options->quiet, "print nothing but what is wrong");
 }
 
 }  // namespace shellgame

@@ -80,7 +80,10 @@ void Display::step(const TrainingStep& report) {
 }
 
 void Display::say(const std::string& sentence) {
-  if (quiet_) return;
+  if (!quiet_) warn(sentence);
+}
+
+void Display::warn(const std::string& sentence) {
   clear();
   fmt::print(stderr, "{}\n", sentence);
 }

@@ -27,6 +27,8 @@ class Display {
   void step(const TrainingStep& report);
   // A line of its own, which stays.
   void say(const std::string& sentence);
+  // The same, of what is wrong: also where it is to be quiet.
+  void warn(const std::string& sentence);
 
  private:
   void clear();

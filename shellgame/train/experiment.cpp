@@ -1,5 +1,7 @@
 #include "shellgame/train/experiment.h"
 
+#include <filesystem>
+
 #include "shellgame/system/files.h"
 #include "shellgame/tasks/task_keys.h"
 #include "shellgame/train/key_reader.h"
@@ -104,6 +106,7 @@ void list_keys(Keys& keys, Experiment& e) {
   keys("composed", e.composed);
   keys("tokenizer", e.tokenizer);
   keys("init", e.init, Words{"fla", "torch"});
+  keys("from", e.from);
 }
 
 template <class Settings>
@@ -283,6 +286,13 @@ class Reader {
         }
       }
     }
+    const auto reveals = [](const Task& task) { return task.spacing <= task.commands; };
+    if (!stage.stream && std::ranges::none_of(stage.tasks, reveals)) {
+      throw InputError(file_, fmt::format("{}: spacing must be at most commands, or nothing is "
+                                          "revealed, and it is {} with {}",
+                                          where, fmt::join(stage.spacing, ", "),
+                                          fmt::join(stage.commands, ", ")));
+    }
   }
 
   static Json resolved_stage(const StageSettings& stage, const Json& changes) {
@@ -351,10 +361,15 @@ std::vector<std::string> arm_names(const Json& json, const std::string& file) {
 // Takes the arms out, and puts the chosen one's values over the rest.
 void choose_arm(Json& json, const std::string& file, const std::vector<std::string>& changes) {
   const std::vector<std::string> names = arm_names(json, file);
-  if (names.empty()) return;
-  std::string chosen = names.front();
+  std::string chosen = names.empty() ? "" : names.front();
   for (const std::string& change : changes) {
     if (change.starts_with("arm=")) chosen = change.substr(4);
+  }
+  if (names.empty()) {
+    // A run's own record has the name of its arm and no others.
+    if (!chosen.empty() && json.value("arm", "") != chosen)
+      wrong_use("there is no arm '{}': '{}' has no [[arms]]", chosen, file);
+    return;
   }
   const auto found = std::ranges::find(names, chosen);
   if (found == names.end())
@@ -377,6 +392,23 @@ void choose_arm(Json& json, const std::string& file, const std::vector<std::stri
 }
 
 }  // namespace
+
+void set_run_choices(Experiment& experiment, int threads, const std::string& from) {
+  if (!from.empty()) experiment.from = from;
+  if (!experiment.from.empty())
+    experiment.from = std::filesystem::absolute(experiment.from).lexically_normal().string();
+  experiment.threads = threads;
+  experiment.resolved["threads"] = experiment.threads;
+  experiment.resolved["from"] = experiment.from;
+}
+
+std::string experiment_difference(const Experiment& stored, const Experiment& given) {
+  for (const Json& change : Json::diff(stored.resolved, given.resolved)) {
+    return fmt::format("it differs at {}: {}", change.at("path").get<std::string>(),
+                       change.contains("value") ? change["value"].dump() : "missing");
+  }
+  return "";
+}
 
 std::vector<std::string> experiment_arms(const std::string& file) {
   return arm_names(toml_to_json(read_file(file), file), file);

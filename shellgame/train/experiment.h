@@ -93,6 +93,7 @@ struct Experiment {
   std::string tokenizer = "lexeme";
   nlohmann::json model = nlohmann::json::object();  // keys of config.json
   std::string init = "fla";                         // or torch
+  std::string from;  // a Hugging Face directory whose weights are the first; "": drawn
   LossOn loss = LossOn::kAllTokens;
   OptimiserSettings optimiser;
   ScheduleSettings schedule;
@@ -115,6 +116,12 @@ struct Experiment {
 Experiment read_experiment(const std::string& file, const std::vector<std::string>& changes = {});
 Experiment parse_experiment(std::string_view toml, const std::string& file,
                             const std::vector<std::string>& changes = {});
+// What the command of a run decides beside the file, also in `resolved`: threads, and the model
+// whose weights are the first ("" leaves the file's), as an absolute path.
+void set_run_choices(Experiment& experiment, int threads, const std::string& from);
+// Where two experiments differ, as a part of a sentence: "it differs at /seed: 4"; empty if they
+// are the same.
+std::string experiment_difference(const Experiment& stored, const Experiment& given);
 // The names of a file's arms; empty if it has none.
 std::vector<std::string> experiment_arms(const std::string& file);
 

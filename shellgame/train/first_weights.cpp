@@ -9,7 +9,7 @@
 
 namespace shellgame {
 
-void read_first_weights(const std::string& from, const Model& model) {
+std::string read_first_weights(const std::string& from, const Model& model) {
   const Model source = load_model(from);
   const at::NoGradGuard no_gradients;
   if (source.parameters().size() != model.parameters().size())
@@ -23,6 +23,14 @@ void read_first_weights(const std::string& from, const Model& model) {
                 fmt::join(value.sizes(), ", "));
     parameter.value.detach().copy_(value);
   }
+  std::string others;
+  const nlohmann::json there = source.config().json(), here = model.config().json();
+  for (const auto& [key, value] : here.items()) {
+    if (!there.contains(key) || there.at(key) == value) continue;
+    others += fmt::format("{}{} is {} there, {} here", others.empty() ? "" : "; ", key,
+                          there.at(key).dump(), value.dump());
+  }
+  return others;
 }
 
 }  // namespace shellgame

@@ -29,15 +29,29 @@ MemoryEstimate estimate_memory(const Model& model, std::int64_t B, std::int64_t 
   return estimate;
 }
 
+namespace {
+
+std::int64_t number_in(const std::string& path) {
+  std::ifstream file(path);
+  std::int64_t number = 0;
+  return file >> number ? number : 0;  // "max" is no number
+}
+
+}  // namespace
+
 std::int64_t available_memory() {
   std::ifstream file("/proc/meminfo");
   std::string key, unit;
-  std::int64_t kibibytes = 0;
+  std::int64_t kibibytes = 0, available = 0;
   while (file >> key >> kibibytes) {
     std::getline(file, unit);
-    if (key == "MemAvailable:") return kibibytes * 1024;
+    if (key == "MemAvailable:") available = kibibytes * 1024;
   }
-  return 0;
+  // A container may have less than its machine.
+  const std::int64_t most = number_in("/sys/fs/cgroup/memory.max"),
+                     used = number_in("/sys/fs/cgroup/memory.current");
+  if (most > 0) available = std::min(available, std::max<std::int64_t>(1, most - used));
+  return available;
 }
 
 }  // namespace shellgame

@@ -31,15 +31,17 @@ int open_to_append(const std::string& path) {
   return file;
 }
 
-// The whole lines of steps up to `last`.
-std::string lines_up_to(const std::string& text, std::int64_t last) {
+// The whole lines of steps up to `last`, and how many steps there are without a gap.
+std::string lines_up_to(const std::string& text, std::int64_t last, std::int64_t& steps) {
   std::string kept;
+  steps = 0;
   for (std::size_t from = 0; from < text.size();) {
     const std::size_t end = text.find('\n', from);
     if (end == std::string::npos) break;
     const std::string line = text.substr(from, end - from);
     const auto json = nlohmann::json::parse(line, nullptr, false);
     if (!json.is_object() || json.value("step", last + 1) > last) break;
+    if (json.contains("loss") && json.value("step", std::int64_t{0}) == steps + 1) ++steps;
     kept += line + "\n";
     from = end + 1;
   }
@@ -56,7 +58,9 @@ bool is_time_field(const std::string& name) {
 MetricsFile::MetricsFile(const std::string& directory, std::int64_t last_step)
     : directory_(directory), path_(directory + "/metrics.jsonl") {
   std::string kept;
-  if (std::filesystem::exists(path_)) kept = lines_up_to(read_file(path_), last_step);
+  std::int64_t steps = 0;
+  if (std::filesystem::exists(path_)) kept = lines_up_to(read_file(path_), last_step, steps);
+  if (steps < last_step) first_missing_ = steps + 1;
   write_file(path_, kept);
   lines_ = open_to_append(path_);
   open_events(kept);
@@ -84,6 +88,11 @@ void MetricsFile::append(const nlohmann::ordered_json& line) {
   write_all(lines_, text, path_);
   waiting_ += events_of_metrics(text);
   if (waiting_.size() > kEventBytes) flush_events();
+}
+
+void MetricsFile::sync() {
+  flush_events();
+  if (::fsync(lines_) != 0) fail("'{}' cannot be written: {}", path_, std::strerror(errno));
 }
 
 void MetricsFile::flush_events() {

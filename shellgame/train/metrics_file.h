@@ -22,12 +22,17 @@ class MetricsFile {
   void append(const nlohmann::ordered_json& line);
   // TensorBoard's records are gathered and written now and then.
   void flush_events();
+  // All lines to the disk, before a checkpoint says that they are there.
+  void sync();
+  // The first step up to `last_step` that the file did not have when it was opened; 0: it had all.
+  std::int64_t first_missing() const { return first_missing_; }
 
  private:
   void open_events(const std::string& kept);
 
   std::string directory_, path_, events_path_, waiting_;
   int lines_ = -1, events_ = -1;
+  std::int64_t first_missing_ = 0;
 };
 
 // Fields that say how long something took: they differ between two runs of the same experiment.

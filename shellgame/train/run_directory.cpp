@@ -1,7 +1,11 @@
 #include "shellgame/train/run_directory.h"
 
-#include <fmt/format.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 #include "shellgame/system/error.h"
@@ -11,35 +15,40 @@
 namespace shellgame {
 namespace {
 
-std::string first_difference(const nlohmann::json& stored, const nlohmann::json& given) {
-  for (const nlohmann::json& change : nlohmann::json::diff(stored, given)) {
-    return fmt::format("it differs at {}: {}", change.at("path").get<std::string>(),
-                       change.contains("value") ? change["value"].dump() : "missing");
-  }
-  return "it differs";
-}
+namespace fs = std::filesystem;
+
+std::string record_of(const std::string& run) { return run + "/experiment.toml"; }
 
 }  // namespace
 
-void prepare_run_directory(const std::string& run, const Experiment& experiment, bool resume) {
-  namespace fs = std::filesystem;
-  const std::string record = run + "/experiment.toml";
-  const bool there = fs::exists(record);
-  if (there && !resume) {
+void check_run_directory(const std::string& run, const Experiment& experiment, bool resume) {
+  if (!fs::exists(record_of(run))) return;
+  if (!resume) {
     wrong_use("'{}' has a run already: --resume goes on with it, another --run begins a new one",
               run);
   }
-  if (there) {
-    const Experiment stored = read_experiment(record);
-    if (stored.resolved != experiment.resolved)
-      wrong_use("--resume must have the experiment that the run was started with; {}",
-                first_difference(stored.resolved, experiment.resolved));
-  }
+  const std::string difference = experiment_difference(read_experiment(record_of(run)), experiment);
+  if (!difference.empty())
+    wrong_use("--resume must have the experiment that the run was started with; {}", difference);
+}
+
+RunDirectory::RunDirectory(const std::string& run, const Experiment& experiment) {
   std::error_code error;
   fs::create_directories(run, error);
   if (error) fail("the directory '{}' cannot be made: {}", run, error.message());
-  if (!there) write_file(record, experiment.toml());
+  const std::string path = run + "/.lock";
+  lock_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (lock_ < 0) fail("'{}' cannot be written: {}", path, std::strerror(errno));
+  if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+    const int reason = errno;
+    ::close(lock_);
+    if (reason == EWOULDBLOCK) fail("another process is training in '{}'", run);
+    fail("'{}' cannot be locked: {}", path, std::strerror(reason));
+  }
+  if (!fs::exists(record_of(run))) write_file(record_of(run), experiment.toml());
   write_file(run + "/environment.json", environment_record().dump(1) + "\n");
 }
+
+RunDirectory::~RunDirectory() { ::close(lock_); }
 
 }  // namespace shellgame

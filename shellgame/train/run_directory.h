@@ -1,5 +1,5 @@
 // A run's directory before the first step: it is new, or it has the same experiment and is to be
-// gone on with.
+// gone on with. One process at a time works in it.
 #pragma once
 
 #include <string>
@@ -8,8 +8,22 @@
 
 namespace shellgame {
 
-// Makes `run` with experiment.toml and environment.json. Throws UsageError if there is a run
-// already and `resume` is not said, or if that run was started with another experiment.
-void prepare_run_directory(const std::string& run, const Experiment& experiment, bool resume);
+// Throws UsageError if there is a run already and `resume` is not said, or if that run was started
+// with another experiment. Writes nothing: what cannot start leaves no directory behind.
+void check_run_directory(const std::string& run, const Experiment& experiment, bool resume);
+
+// The directory, with experiment.toml and environment.json, held until the end of its life: the
+// lock goes with the process, however that ends.
+class RunDirectory {
+ public:
+  // Throws Error if it cannot be made, or if another process holds it.
+  RunDirectory(const std::string& run, const Experiment& experiment);
+  ~RunDirectory();
+  RunDirectory(const RunDirectory&) = delete;
+  RunDirectory& operator=(const RunDirectory&) = delete;
+
+ private:
+  int lock_ = -1;
+};
 
 }  // namespace shellgame

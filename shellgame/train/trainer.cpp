@@ -50,6 +50,7 @@ std::string in_mebibytes(std::int64_t bytes) {
 // The model's configuration, with the vocabulary that its data have unless it names another.
 ModelConfig config_of(const Experiment& experiment, const Tokenizer* tokenizer) {
   Json json = experiment.model;
+  check_known_keys(json, "[model]");
   if (!json.contains("vocab_size")) {
     json["vocab_size"] = tokenizer != nullptr
                              ? std::uint64_t{tokenizer->vocabulary_size()}
@@ -76,11 +77,12 @@ class Run {
 
   TrainResult run() {
     const EngineScope engine(experiment_.composed ? Engine::kComposed : Engine::kKernels);
-    prepare_run_directory(options_.run, experiment_, options_.resume);
+    check_run_directory(options_.run, experiment_, options_.resume);
     prepare_model();
     optimiser_.emplace(model_, experiment_.optimiser);
     average_.emplace(model_, experiment_.average.decay);
     check_memory();
+    const RunDirectory directory(options_.run, experiment_);
     start_or_resume();
     peak_ = experiment_.device == "cpu" ? measure_gemm_peak(1, PeakClock::kProcessor).best() : 0;
     const bool complete = loop();
@@ -97,7 +99,12 @@ class Run {
   // --- before the first step
 
   void prepare_model() {
-    if (!options_.from.empty()) read_first_weights(options_.from, model_);
+    if (!experiment_.from.empty()) {
+      const std::string others = read_first_weights(experiment_.from, model_);
+      if (!others.empty())
+        display_.warn(fmt::format("the model of '{}' has another configuration: {}",
+                                  experiment_.from, others));
+    }
     if (experiment_.precision == "fp64") model_.to(at::kDouble);
     if (experiment_.precision == "bf16") model_.to(at::kBFloat16);
     if (experiment_.device == "cuda") {
@@ -114,8 +121,9 @@ class Run {
     for (std::size_t i = 0; i < experiment_.stages.size(); ++i) {
       probe.start_stage(i, false);
       const StageSettings& stage = experiment_.stages[i];
-      const MemoryEstimate one = estimate_memory(
-          model_, stage.batch, piece_tokens(probe.next(0).ids.size(1), stage.pieces));
+      MemoryEstimate one = estimate_memory(model_, stage.batch,
+                                           piece_tokens(probe.next(0).ids.size(1), stage.pieces));
+      one.parameters += average_->bytes();
       if (one.total() > most.total()) most = one;
     }
     const std::int64_t available = available_memory();
@@ -136,7 +144,11 @@ class Run {
     if (options_.resume) {
       const at::NoGradGuard no_gradients;
       checkpoint = read_newest_checkpoint(
-          checkpoints_, model_, [&](const std::string& sentence) { display_.say(sentence); });
+          checkpoints_, model_, [&](const std::string& sentence) { display_.warn(sentence); });
+      // To begin anew would lose what the checkpoints may still hold for who looks into them.
+      if (!checkpoint && !checkpoint_steps(checkpoints_).empty())
+        fail("none of the checkpoints in '{}' is whole: without them --resume begins anew",
+             checkpoints_);
       display_.say(checkpoint ? fmt::format("going on from step {}", checkpoint->step)
                               : "there is no checkpoint yet: starting from the beginning");
     }
@@ -146,9 +158,14 @@ class Run {
       begin_stage(0);
     }
     metrics_.emplace(options_.run, place_.step);
+    if (const std::int64_t step = metrics_->first_missing(); step > 0)
+      display_.warn(
+          fmt::format("'{}/metrics.jsonl' lacks step {} and perhaps later ones before "
+                      "the checkpoint: somebody else has changed it",
+                      options_.run, step));
     saved_ = Clock::now();
     // Other weights than those of the seed cannot be made again.
-    if (!checkpoint && !options_.from.empty()) save();
+    if (!checkpoint && !experiment_.from.empty()) save();
   }
 
   void restore(const RunCheckpoint& checkpoint) {
@@ -423,7 +440,7 @@ class Run {
                         {"average_steps", average_->steps()},
                         {"cursor", batches_.cursor()},
                         {"state_tokens", seen}};
-    metrics_->flush_events();
+    metrics_->sync();
     write_checkpoint(checkpoints_, checkpoint, model_, save_options(), experiment_.checkpoint.keep);
     saved_ = Clock::now();
   }

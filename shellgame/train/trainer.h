@@ -15,10 +15,9 @@ namespace shellgame {
 
 struct TrainOptions {
   Experiment experiment = {};
-  std::string run = {};   // the directory
-  bool resume = false;    // go on with what is there
-  std::string from = {};  // a Hugging Face directory whose weights are the first; "": drawn
-  bool quiet = false;
+  std::string run = {};  // the directory
+  bool resume = false;   // go on with what is there
+  bool quiet = false;    // say only what is wrong
   // Evaluates a model at an evaluation point: a list of cells, for metrics and evaluation.json. May
   // be empty.
   std::function<nlohmann::ordered_json(const Model&)> evaluate = {};

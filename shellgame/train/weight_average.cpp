@@ -33,6 +33,12 @@ void WeightAverage::add() {
   }
 }
 
+std::int64_t WeightAverage::bytes() const {
+  std::int64_t sum = 0;
+  for (const at::Tensor& mean : means_) sum += static_cast<std::int64_t>(mean.nbytes());
+  return sum;
+}
+
 std::map<std::string, at::Tensor> WeightAverage::tensors() const {
   std::map<std::string, at::Tensor> all;
   for (std::size_t i = 0; i < means_.size(); ++i) all[model_.parameters()[i].name] = means_[i];

@@ -24,6 +24,7 @@ class WeightAverage {
 
   std::int64_t steps() const { return steps_; }
   void set_steps(std::int64_t steps) { steps_ = steps; }
+  std::int64_t bytes() const;
   // By name, shared, so that a checkpoint can be read into them.
   std::map<std::string, at::Tensor> tensors() const;
 

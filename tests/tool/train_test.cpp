@@ -1,8 +1,10 @@
 // `shellgame train`, `sweep` and `evaluate` as a user meets them: killed at random moments, told
 // wrong things, one after the other.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/file.h>
 
 #include <chrono>
 #include <filesystem>
@@ -140,8 +142,79 @@ TEST(TrainTool, WrongUseIsOneSentenceAndLeavesNothingBehind) {
   refused("train " + file + " --set stages.7.batch=2" + run, "a number below 2");
   refused("train " + file + " --set model.model_type=nothing" + run, "nothing");
   refused("train " + file + " --set seed" + run, "key=value");
+  refused("train " + file + " --set model.hidden_sze=3" + run, "is 'hidden_size' meant?");
+  refused("train " + file + " --set stages.0.spacing=9" + run, "nothing is revealed");
+  refused("train " + file + " --arm nobody" + run, "has no [[arms]]");
+  refused("sweep " + file + " --arms nobody" + run, "which has none");
+  refused("sweep " + file + " --seeds 0,0" + run, "each seed once");
+  refused("sweep " + file + " --jobs 0" + run, "--jobs");
   refused("sweep " + file + " --seeds 4..1" + run, "--seeds");
   refused("sweep " + file + " --set stages.0.batch=2,0" + run, "at least 1");
+}
+
+TEST(TrainTool, AStartThatIsRefusedLeavesItsDirectoryFree) {
+  const ScratchFolder folder;
+  const std::string file = folder / "x.toml";
+  write_file(file, kExperiment);
+  for (const char* wrong :
+       {" --from /nowhere/model", " --set stages.0.batch=1000000 --set model.hidden_size=4096"}) {
+    EXPECT_NE(run("train " + file + wrong + " --run " + (folder / "run")).code, 0);
+    EXPECT_FALSE(std::filesystem::exists(folder / "run")) << wrong;
+  }
+}
+
+// All that a run has made is lost, but not where its first weights came from.
+TEST(TrainTool, ARunRemembersTheModelThatItStartedFrom) {
+  const ScratchFolder folder;
+  const std::string file = folder / "x.toml";
+  write_file(file, kExperiment);
+  const std::string few = " --set stages.0.steps=4 --set stages.1.steps=2",
+                    first = folder / "first", second = folder / "second";
+  ASSERT_EQ(run("train " + file + few + " --run " + first).code, 0);
+  ASSERT_EQ(run("train " + file + few + " --from " + first + "/model --run " + second).code, 0);
+  const std::string weights = read_file(second + "/model/model.safetensors");
+  EXPECT_NE(weights, read_file(first + "/model/model.safetensors"));
+  for (const char* name : {"checkpoints", "model", "result.json", "metrics.jsonl"})
+    std::filesystem::remove_all(second + "/" + name);
+  const Result again = run("train --resume --run " + second);
+  ASSERT_EQ(again.code, 0) << again.output;
+  EXPECT_EQ(read_file(second + "/model/model.safetensors"), weights);
+}
+
+TEST(SweepTool, ResultsOfOtherSettingsAreNotTakenForThese) {
+  const ScratchFolder folder;
+  const std::string file = folder / "x.toml";
+  write_file(file, kExperiment);
+  const std::string command =
+      "sweep " + file + " --set stages.0.steps=3 --set stages.1.steps=2 --run " + (folder / "runs");
+  ASSERT_EQ(run(command).code, 0);
+  const std::string table = read_file(folder / "runs/sweep.json");
+  const Result other = run(command + " --set optimiser.learning-rate=0");
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.output, HasSubstr("it differs at /optimiser/learning-rate"));
+  EXPECT_EQ(read_file(folder / "runs/sweep.json"), table);
+}
+
+TEST(SweepTool, ATerminatedSweepEndsItsRunsWithCheckpoints) {
+  const ScratchFolder folder;
+  const std::string file = folder / "x.toml", runs = folder / "runs", run = runs + "/seed-0";
+  write_file(file, kExperiment);
+  const pid_t child = fork_child([&] {
+    std::freopen("/dev/null", "w", stderr);
+    ::execl(SHELLGAME_TOOL, SHELLGAME_TOOL, "sweep", file.c_str(), "--run", runs.c_str(), "--set",
+            "stages.0.steps=1000000", static_cast<char*>(nullptr));
+    return 99;
+  });
+  while (!std::filesystem::exists(run + "/metrics.jsonl") ||
+         std::filesystem::file_size(run + "/metrics.jsonl") == 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  ::kill(child, SIGTERM);
+  wait_for(child);
+  EXPECT_FALSE(std::filesystem::is_empty(run + "/checkpoints"));
+  // Nobody holds the run any more.
+  const int lock = ::open((run + "/.lock").c_str(), O_RDWR);
+  EXPECT_EQ(::flock(lock, LOCK_EX | LOCK_NB), 0);
+  ::close(lock);
 }
 
 TEST(SweepTool, RunsEveryArmAndSeedAndGoesOn) {

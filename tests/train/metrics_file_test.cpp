@@ -28,6 +28,18 @@ TEST(MetricsFile, IsCutBackToTheStepFromWhichARunGoesOn) {
             "{\"step\":4,\"loss\":2.0}\n");
 }
 
+TEST(MetricsFile, TellsWhichStepIsMissing) {
+  const ScratchFolder folder;
+  {
+    MetricsFile file(folder.path(), 0);
+    EXPECT_EQ(file.first_missing(), 0);
+    for (const int step : {1, 2, 3, 6}) file.append(line(step));
+    file.append({{"step", 3}, {"evaluation", nlohmann::json::array()}});
+  }
+  EXPECT_EQ(MetricsFile(folder.path(), 6).first_missing(), 4);
+  EXPECT_EQ(MetricsFile(folder.path(), 3).first_missing(), 0);
+}
+
 TEST(MetricsFile, ATornLastLineIsDropped) {
   const ScratchFolder folder;
   write_file(folder / "metrics.jsonl", "{\"step\":1,\"loss\":0.5}\n{\"step\":2,\"lo");

@@ -13,6 +13,7 @@
 #include "shellgame/system/files.h"
 #include "shellgame/train/metrics_file.h"
 #include "shellgame/train/run_checkpoint.h"
+#include "shellgame/train/run_directory.h"
 #include "small_experiment.h"
 
 namespace shellgame {
@@ -49,6 +50,15 @@ void train_and_die(TrainOptions options, std::int64_t after) {
     return nlohmann::ordered_json::array();
   };
   EXPECT_THROW(train(options), Died);
+}
+
+std::string refusal(const TrainOptions& options) {
+  try {
+    train(options);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
 }
 
 TEST(Trainer, ARunIsADirectoryWithAllThatLaterStagesNeed) {
@@ -140,6 +150,35 @@ TEST(Trainer, ADamagedCheckpointIsPassedOverAndTheEndIsTheSame) {
   EXPECT_EQ(weights_of(folder / "run"), weights_of(folder / "whole"));
 }
 
+TEST(Trainer, WithoutAWholeCheckpointNothingBeginsAnewByItself) {
+  const ScratchFolder folder;
+  const Experiment e = small_experiment();
+  train_and_die(options_for(e, folder / "run"), 14);
+  for (const std::int64_t step : checkpoint_steps(folder / "run/checkpoints"))
+    std::filesystem::resize_file(
+        checkpoint_path(folder / "run/checkpoints", step) + "/trainer.safetensors", 100);
+  const auto lines = lines_of(folder / "run");
+  TrainOptions again = options_for(e, folder / "run");
+  again.resume = true;
+  testing::internal::CaptureStderr();
+  EXPECT_THAT(refusal(again), testing::HasSubstr("none of the checkpoints"));
+  // Said even to those who want to hear nothing else.
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("is damaged"));
+  EXPECT_EQ(lines_of(folder / "run"), lines);
+}
+
+TEST(Trainer, TwoProcessesDoNotTrainInOneDirectory) {
+  const ScratchFolder folder;
+  const Experiment e = small_experiment();
+  {
+    const RunDirectory held(folder / "run", e);
+    TrainOptions options = options_for(e, folder / "run");
+    options.resume = true;
+    EXPECT_THAT(refusal(options), testing::HasSubstr("another process is training"));
+  }
+  EXPECT_NO_THROW(RunDirectory(folder / "run", e));
+}
+
 TEST(Trainer, AnInterruptedRunWritesACheckpointAndGoesOn) {
   const ScratchFolder folder;
   const Experiment e = small_experiment({"checkpoint.every=0"});
@@ -204,20 +243,10 @@ TEST(Trainer, OtherWeightsMayBeTheFirst) {
   const ScratchFolder folder;
   const Experiment e = small_experiment();
   train(options_for(e, folder / "first"));
-  Experiment still = small_experiment({"optimiser.learning-rate=0", "seed=5"});
-  TrainOptions options = options_for(still, folder / "second");
-  options.from = folder / "first/model";
-  train(options);
+  const Experiment still = small_experiment(
+      {"optimiser.learning-rate=0", "seed=5", "from=\"" + (folder / "first/model") + "\""});
+  train(options_for(still, folder / "second"));
   EXPECT_EQ(weights_of(folder / "first"), weights_of(folder / "second"));
-}
-
-std::string refusal(const TrainOptions& options) {
-  try {
-    train(options);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(Trainer, WhatCannotStartIsRefused) {
