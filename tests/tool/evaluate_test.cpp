@@ -130,7 +130,7 @@ TEST_F(EvaluateTool, WrongUseGetsASentence) {
   const std::pair<std::string, std::string> cases[] = {
       {"evaluate", "either --run DIR or --model DIR must be given"},
       {model + "--run x", "either --run DIR or --model DIR must be given"},
-      {"evaluate --run " + (directory_ / "none"), "has the training ended?"},
+      {"evaluate --run " + (directory_ / "none"), "has no experiment.toml"},
       {model + "--commands 8 --spacing 9", "a spacing must be at most the number of commands"},
       {model + "--commands 8,x", "--commands must be whole numbers"},
       {model + "--commands 0", "--commands must be numbers of at least 1"},
