@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "shellgame/report/run_groups.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/tasks/task_keys.h"
@@ -108,6 +109,7 @@ std::vector<Measured> measured_of_runs(const std::string& directory) {
     if (experiment.sequence) continue;
     nlohmann::json settings = experiment.resolved;  // all but what may differ from seed to seed
     for (const char* key : {"seed", "threads", "evaluation", "checkpoint"}) settings.erase(key);
+    settings["from"] = without_seed(experiment.from, std::to_string(experiment.seed));
     Measured& measured = by_settings[settings.dump()];
     if (measured.seeds.empty()) {
       measured = described(experiment);

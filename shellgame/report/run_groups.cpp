@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -19,7 +20,10 @@ std::string setting_of(const RunRecord& run, const std::string& key) {
 std::string configuration_of(const RunRecord& run) {
   std::string text;
   for (const Setting& setting : run.settings) {
-    if (setting.key != "seed") text += fmt::format("{}={}\n", setting.key, setting.value);
+    if (setting.key == "seed") continue;
+    text +=
+        fmt::format("{}={}\n", setting.key,
+                    setting.key == "from" ? without_seed(setting.value, run.seed) : setting.value);
   }
   return text;
 }
@@ -43,6 +47,17 @@ std::string naming_key(const std::vector<RunGroup>& groups, const std::set<std::
 }
 
 }  // namespace
+
+std::string without_seed(std::string path, const std::string& seed) {
+  const std::string part = "seed-" + seed;
+  for (std::size_t at = path.find(part); at != std::string::npos; at = path.find(part, at + 1)) {
+    const std::size_t end = at + part.size();
+    const bool whole =
+        end == path.size() || std::isdigit(static_cast<unsigned char>(path[end])) == 0;
+    if (whole) path.replace(at, part.size(), "seed-{seed}");
+  }
+  return path;
+}
 
 std::set<std::string> differing_keys(const std::vector<RunRecord>& runs) {
   std::map<std::string, std::map<std::string, std::size_t>> values;

@@ -22,6 +22,10 @@ std::vector<RunGroup> groups_of(const std::vector<RunRecord>& runs);
 // Keys of experiment.toml that have not the same value in all runs (or are missing in some).
 std::set<std::string> differing_keys(const std::vector<RunRecord>& runs);
 
+// A path with "seed-{seed}" for the run's own "seed-3": what runs of a sweep start from (`from`)
+// differs with their seeds.
+std::string without_seed(std::string path, const std::string& seed);
+
 // What a run is called among others: its group's name if there are several groups, and its seed if
 // the group has several runs.
 std::string run_name(const RunGroup& group, const RunRecord& run);

@@ -28,6 +28,19 @@ TEST(RunGroups, RunsThatDifferInTheSeedAloneAreOneGroup) {
   EXPECT_THAT(differing_keys(runs), testing::ElementsAre("arm", "seed"));
 }
 
+TEST(RunGroups, TheModelThatARunStartedFromMayHaveItsSeed) {
+  EXPECT_EQ(without_seed("/runs/a/seed-1/model", "1"), "/runs/a/seed-{seed}/model");
+  EXPECT_EQ(without_seed("/runs/a/seed-12", "1"), "/runs/a/seed-12");
+  EXPECT_EQ(without_seed("/runs/a/seed-1", "1"), "/runs/a/seed-{seed}");
+  std::vector<RunRecord> runs = {run_of("A", "0", "1"), run_of("A", "1", "1"),
+                                 run_of("A", "2", "1")};
+  runs[0].settings.push_back({"from", "/runs/a/seed-0/model", 4});
+  runs[1].settings.push_back({"from", "/runs/a/seed-1/model", 4});
+  runs[2].settings.push_back({"from", "/runs/a/seed-1/model", 4});
+  ASSERT_EQ(groups_of(runs).size(), 2u);
+  EXPECT_EQ(groups_of(runs)[0].runs.size(), 2u);
+}
+
 TEST(RunGroups, GroupsAreNamedByWhatTellsThemApart) {
   const std::vector<RunRecord> runs = {run_of("A", "0", "1"), run_of("A", "0", "2")};
   const auto groups = groups_of(runs);
