@@ -17,9 +17,7 @@ void add_threads(CLI::App& command) {
   command
       .add_option_function<int>(
           "--threads", [](const int& count) { set_thread_count(count); },
-          "threads to use; by default OMP_NUM_THREADS, else all cores. Data, beliefs and numbers "
-          "of "
-          "evaluations do not depend on it")
+          "threads to use; by default OMP_NUM_THREADS, else all cores. Results do not depend on it")
       ->type_name("N");
 }
 

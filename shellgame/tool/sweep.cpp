@@ -401,6 +401,8 @@ void add_sweep(CLI::App& app) {
       if (!entry["failed"].empty()) fail("some runs failed: the same command tries them again");
     }
   });
+  command->get_option("--threads")
+      ->description("threads of each run, by default 1. The same number gives the same bits");
   command->add_option("experiment", options->experiment, "a TOML file (docs/training.md)")
       ->type_name("FILE")
       ->required();

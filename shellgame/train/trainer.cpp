@@ -99,7 +99,9 @@ class Run {
   // --- before the first step
 
   void prepare_model() {
-    if (!experiment_.from.empty()) {
+    // A run with checkpoints needs the model that it started from no more.
+    const bool begun = options_.resume && !checkpoint_steps(checkpoints_).empty();
+    if (!experiment_.from.empty() && !begun) {
       const std::string others = read_first_weights(experiment_.from, model_);
       if (!others.empty())
         display_.warn(fmt::format("the model of '{}' has another configuration: {}",

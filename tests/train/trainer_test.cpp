@@ -249,6 +249,19 @@ TEST(Trainer, OtherWeightsMayBeTheFirst) {
   EXPECT_EQ(weights_of(folder / "first"), weights_of(folder / "second"));
 }
 
+TEST(Trainer, ARunWithCheckpointsNeedsTheModelThatItStartedFromNoMore) {
+  const ScratchFolder folder;
+  train(options_for(small_experiment(), folder / "first"));
+  const Experiment e = small_experiment({"seed=5", "from=\"" + (folder / "first/model") + "\""});
+  train(options_for(e, folder / "whole"));
+  train_and_die(options_for(e, folder / "died"), 14);
+  std::filesystem::remove_all(folder / "first");
+  TrainOptions again = options_for(e, folder / "died");
+  again.resume = true;
+  EXPECT_TRUE(train(again).complete);
+  EXPECT_EQ(weights_of(folder / "died"), weights_of(folder / "whole"));
+}
+
 TEST(Trainer, WhatCannotStartIsRefused) {
   const ScratchFolder folder;
   const Experiment e = small_experiment();
