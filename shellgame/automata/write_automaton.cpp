@@ -113,8 +113,8 @@ class Writer {
     text_ += "reveal = { ";
     for (std::size_t k = 0; k < cells.cells.size(); ++k) {
       const Cell& cell = cells.cells[k];
-      text_ +=
-          fmt::format("{}{} = ", k > 0 ? ", " : "", in_quotes(space_.names().variable(cell.variable)));
+      text_ += fmt::format("{}{} = ", k > 0 ? ", " : "",
+                           in_quotes(space_.names().variable(cell.variable)));
       if (cell.values.size() == 1) {
         text_ += value(cell.values[0]);
         continue;
