@@ -23,6 +23,8 @@ struct SaveOptions {
   std::uint64_t max_shard_bytes = kDefaultShardBytes;
   // Also write the lexeme vocabulary's tokenizer files.
   bool lexemes = false;
+  // A tokenizer.json (or its directory) to copy beside the model, so that it can be moved; or none.
+  std::string tokenizer = {};
 };
 
 // A directory that does not exist appears when it is complete; in one that exists the files are

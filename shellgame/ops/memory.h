@@ -9,6 +9,9 @@ namespace shellgame {
 // of a step cost a tenth of its time. For programs that train or run models.
 void keep_freed_memory();
 
+// What the program has asked for and not given back, in bytes.
+std::int64_t memory_in_use();
+
 // The most that the process has held since reset_peak_memory(), in bytes; 0 where the system does
 // not say.
 std::int64_t peak_memory();

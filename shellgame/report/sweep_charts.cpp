@@ -55,16 +55,19 @@ std::vector<std::pair<double, double>> course_of(const std::string& path, int wi
   std::vector<std::pair<double, double>> course;
   const std::string lines = read_file(path);
   double sum = 0;
-  int steps = 0;
+  int steps = 0, known = 0;  // a step without a reveal has no accuracy
   for (std::size_t from = 0; from < lines.size();) {
     const std::size_t end = std::min(lines.find('\n', from), lines.size());
     const Json line = Json::parse(lines.substr(from, end - from));
     from = end + 1;
     if (!line.contains("loss")) continue;
-    sum += line["accuracy"].get<double>();
+    if (line["accuracy"].is_number()) {
+      sum += line["accuracy"].get<double>();
+      ++known;
+    }
     if (++steps % window != 0) continue;
-    course.emplace_back(line["tokens"].get<double>(), sum / window);
-    sum = 0;
+    if (known > 0) course.emplace_back(line["tokens"].get<double>(), sum / known);
+    sum = known = 0;
   }
   return course;
 }
@@ -84,7 +87,7 @@ std::set<double> values_of(const Json& all, const std::string& key) {
   std::set<double> values;
   for (const Json& entry : all["runs"]) {
     for (const Json& cell : entry["cells"]) {
-      if (cell.contains(key)) values.insert(cell[key].get<double>());
+      if (cell.contains(key) && cell[key].is_number()) values.insert(cell[key].get<double>());
     }
   }
   return values;
@@ -141,7 +144,8 @@ LineChart cells_chart(const Json& all, const std::string& along, const std::stri
   for (const Json& entry : all["runs"]) {
     std::map<double, std::vector<double>> points;
     for (const Json& cell : entry["cells"]) {
-      if (!cell.contains(along) || !cell.contains("accuracy")) continue;
+      // A length that is drawn from a range is a text, and has no place on an axis.
+      if (!cell.contains(along) || !cell[along].is_number() || !cell.contains("accuracy")) continue;
       if (!fixed.empty() && cell.value(fixed, 0.0) != value) continue;
       points[cell[along].get<double>()] = cell["accuracy"].get<std::vector<double>>();
     }

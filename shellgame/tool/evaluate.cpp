@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "shellgame/system/error.h"
+#include "shellgame/tasks/task_keys.h"
 #include "shellgame/tool/command.h"
 #include "shellgame/tool/evaluate_options.h"
 #include "shellgame/tool/run_source.h"
@@ -28,10 +29,10 @@ std::uint64_t whole_number(const std::string& option, std::string_view text) {
   return number;
 }
 
-// "0,1,2", and with `ranges` also "0..4".
+// "0,1,2", and with `ranges` also "0..4"; each number once.
 std::vector<std::uint64_t> numbers(const std::string& option, std::string_view text,
                                    std::uint64_t least, bool ranges = false) {
-  constexpr std::uint64_t kMost = 10'000;
+  constexpr std::uint64_t kMost = 10'000, kLargest = (std::uint64_t{1} << 63) - 1;
   std::vector<std::uint64_t> list;
   for (;;) {
     const std::string_view part = text.substr(0, text.find(','));
@@ -39,11 +40,15 @@ std::vector<std::uint64_t> numbers(const std::string& option, std::string_view t
     const std::uint64_t first = whole_number(option, part.substr(0, dots));
     const std::uint64_t last =
         dots == std::string_view::npos ? first : whole_number(option, part.substr(dots + 2));
-    if (first < least || last < first || last - first >= kMost) {
-      wrong_use("{} must be numbers of at least {}{}, not '{}'", option, least,
+    if (first < least || last < first || last - first >= kMost || last > kLargest) {
+      wrong_use("{} must be numbers from {} to {}{}, not '{}'", option, least, kLargest,
                 ranges ? " and ranges such as 0..4" : "", part);
     }
-    for (std::uint64_t number = first; number <= last; ++number) list.push_back(number);
+    for (std::uint64_t number = first; number <= last; ++number) {
+      if (std::ranges::find(list, number) != list.end())
+        wrong_use("{} must have each number once, and {} is there again", option, number);
+      list.push_back(number);
+    }
     if (part.size() == text.size()) return list;
     text.remove_prefix(part.size() + 1);
   }
@@ -84,6 +89,14 @@ void resolve_sequences(const Given& given, const Experiment* run, EvaluateOption
     spec = run->stages.back().sequence.value_or(*run->sequence);
   }
   if (!given.sequence.empty()) spec.kind = given.sequence;
+  for (const TaskKey& key : task_keys()) {
+    const bool of_words =
+        spec.kind == "word-problem" && (key.name == "group" || key.name == "product");
+    if (given.task->given(key.name) != nullptr && !of_words)
+      wrong_use(
+          "--{} is for traces, and what is asked here is {}: name --task or --moves for traces",
+          key.name, spec.kind);
+  }
   if (const std::string* group = given.task->given("group")) spec.group = *group;
   if (const std::string* product = given.task->given("product")) {
     if (*product != "right" && *product != "left") {
@@ -206,7 +219,13 @@ void add_evaluate(CLI::App& app) {
              "list at most so many positions of reveals (JSON); more are put together");
   command->add_option("--confidence", options.confidence, "of the exact binomial bounds")
       ->type_name("P")
-      ->check(CLI::Range(0.01, 0.9999999))
+      ->check([](const std::string& text) {
+        const char* const must = "must be a number from 0.01 to 0.9999999, not ";
+        double number = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+        const bool whole = error == std::errc() && end == text.data() + text.size();
+        return whole && number >= 0.01 && number <= 0.9999999 ? "" : must + text;
+      })
       ->capture_default_str();
   command->add_flag("--composed", options.model.composed,
                     "use plain Torch operations instead of shellgame's kernels");

@@ -16,6 +16,7 @@
 #include "shellgame/system/files.h"
 #include "shellgame/system/progress.h"
 #include "shellgame/tasks/task_keys.h"
+#include "shellgame/tokens/lexeme_tokenizer.h"
 #include "shellgame/tokens/tokenizer.h"
 #include "shellgame/tool/evaluate_options.h"
 #include "shellgame/tool/run_evaluate.h"
@@ -109,7 +110,7 @@ class Grid {
  public:
   Grid(const EvaluateOptions& options, const Model& model) : options_(options), model_(model) {
     if (!options.sequences)
-      tokenizer_ = open_tokenizer(tokenizer_of(options.tokenizer, options.model.directory));
+      tokenizer_ = open_tokenizer(tokenizer_of(options.tokenizer, options.model.directory, model));
     report_.model = options.model.directory;
     report_.task =
         options.sequences ? sequence_words(options.lengths.front()) : task_words(options.task);
@@ -191,10 +192,19 @@ class Grid {
 
 }  // namespace
 
-std::string tokenizer_of(const std::string& named, const std::string& model_directory) {
+std::string tokenizer_of(const std::string& named, const std::string& model_directory,
+                         const Model& model) {
   if (!named.empty()) return named;
   const std::string own = model_directory + "/tokenizer.json";
-  return std::filesystem::exists(own) ? own : "lexeme";
+  if (std::filesystem::exists(own)) return own;
+  const std::int64_t lexemes = LexemeTokenizer().vocabulary_size(),
+                     has = model.config().spec().vocabulary;
+  if (has != lexemes)
+    wrong_use(
+        "a model without a tokenizer.json must have the vocabulary of {} lexemes, and that of '{}' "
+        "has {}: name its tokenizer with --tokenizer",
+        lexemes, model_directory, has);
+  return "lexeme";
 }
 
 std::string sequence_words(const SequenceSpec& spec) {

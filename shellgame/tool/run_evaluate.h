@@ -8,8 +8,10 @@
 
 namespace shellgame {
 
-// The tokenizer that was named, else the model's own, else lexemes.
-std::string tokenizer_of(const std::string& named, const std::string& model_directory);
+// The tokenizer that was named, else the one in the model's directory, else lexemes, which must
+// then be the model's vocabulary.
+std::string tokenizer_of(const std::string& named, const std::string& model_directory,
+                         const Model& model);
 // A task in a few words: its group and moves, and every other key that is not as usual.
 std::string task_words(const Task& task);
 std::string sequence_words(const SequenceSpec& spec);

@@ -16,6 +16,7 @@
 #include "shellgame/tasks/task_keys.h"
 #include "shellgame/tensors/npy.h"
 #include "shellgame/tokens/tokenizer.h"
+#include "shellgame/tool/run_evaluate.h"
 #include "shellgame/tool/run_learn.h"
 
 namespace shellgame {
@@ -174,13 +175,6 @@ void run_logits(const LogitsOptions& options) {
 
 namespace {
 
-// The directory's own tokenizer, if it has one.
-std::string tokenizer_of(const GenerateOptions& options) {
-  const std::string own = options.model.directory + "/tokenizer.json";
-  if (options.tokenizer.empty() && std::filesystem::exists(own)) return own;
-  return options.tokenizer.empty() ? "lexeme" : options.tokenizer;
-}
-
 std::int64_t next_token(const at::Tensor& logits, const GenerateOptions& options,
                         RandomStream& numbers) {
   if (options.temperature == 0) return logits.argmax(-1).item<std::int64_t>();
@@ -202,11 +196,12 @@ void run_generate(const GenerateOptions& options) {
   }
   const std::string text =
       options.prompt_file.empty() ? options.prompt : read_file(options.prompt_file);
-  const auto tokenizer = open_tokenizer(tokenizer_of(options));
+  const Model model = open_model(options.model);
+  const auto tokenizer =
+      open_tokenizer(tokenizer_of(options.tokenizer, options.model.directory, model));
   std::vector<std::uint32_t> ids;
   tokenizer->encode(text, ids);
   if (ids.empty()) wrong_use("the prompt must have a token");
-  const Model model = open_model(options.model);
   const EngineScope engine(options.model.composed ? Engine::kComposed : Engine::kKernels);
   const at::NoGradGuard no_gradients;
   const at::Device device = model.parameters().front().value.device();

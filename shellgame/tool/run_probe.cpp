@@ -98,7 +98,8 @@ void run_probe(const ProbeOptions& options) {
                   {"seed", options.seed}});
     return;
   }
-  const auto tokenizer = open_tokenizer(tokenizer_of(options.tokenizer, options.model.directory));
+  const auto tokenizer =
+      open_tokenizer(tokenizer_of(options.tokenizer, options.model.directory, model));
   std::string note;
   const bool beliefs = beliefs_are_cheap(options.task, options.count, note);
   if (!note.empty()) fmt::print(stderr, "note: {}\n", note);

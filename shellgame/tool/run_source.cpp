@@ -8,8 +8,12 @@ namespace shellgame {
 
 std::optional<Experiment> open_run(const std::string& run, ModelPlace& model,
                                    std::string& tokenizer) {
-  if (run.empty() == model.directory.empty()) {
+  if (run.empty() && model.directory.empty()) {
     wrong_use("either --run DIR or --model DIR must be given");
+  }
+  if (!run.empty() && !model.directory.empty()) {
+    wrong_use("only one of --run DIR and --model DIR must be given, not both '{}' and '{}'", run,
+              model.directory);
   }
   if (run.empty()) return {};
   if (!std::filesystem::exists(run + "/experiment.toml"))

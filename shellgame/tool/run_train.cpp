@@ -1,6 +1,7 @@
 // The learning part's side of `shellgame train`.
 #include <atomic>
 #include <csignal>
+#include <ctime>
 #include <filesystem>
 
 #include "shellgame/ops/engine.h"
@@ -14,11 +15,27 @@ namespace shellgame {
 namespace {
 
 std::atomic<bool> interrupted = false;
+std::atomic<std::int64_t> interrupted_at = 0;  // nanoseconds
 
-// The first signal ends the run after its step, with a checkpoint; the second at once.
+std::int64_t monotonic_nanoseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);  // may be called in a signal handler
+  return std::int64_t{1'000'000'000} * now.tv_sec + now.tv_nsec;
+}
+
+// The first signal ends the run after its step, with a checkpoint; one that comes more than a
+// second later ends it at once. Within that second it is the same wish by another way: a sweep's
+// group is told, and the sweep tells its runs.
 void on_signal(int signal) {
-  interrupted = true;
-  std::signal(signal, SIG_DFL);
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const std::int64_t now = monotonic_nanoseconds();
+  if (!interrupted) {
+    interrupted_at = now;
+    interrupted = true;
+  } else if (now - interrupted_at > kSecond) {
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+  }
 }
 
 Experiment experiment_of(const TrainCommandOptions& options) {
@@ -43,9 +60,12 @@ Experiment experiment_of(const TrainCommandOptions& options) {
 }
 
 // The experiment's evaluation points: every pair of commands and spacing, or every length.
-std::function<nlohmann::ordered_json(const Model&)> evaluation_of(const Experiment& experiment) {
+std::function<nlohmann::ordered_json(const Model&)> evaluation_of(const Experiment& experiment,
+                                                                  const std::string& run) {
   const EvaluationSettings& settings = experiment.evaluation;
   EvaluateOptions options;
+  options.model.directory = run + "/model";  // a name for the record: the model is at hand
+  options.model.precision = experiment.precision;
   options.count = static_cast<std::uint64_t>(settings.count);
   options.seeds = {settings.seed};
   options.tokenizer = experiment.tokenizer;
@@ -64,7 +84,14 @@ std::function<nlohmann::ordered_json(const Model&)> evaluation_of(const Experime
     if (options.commands.empty()) options.commands = last.commands;
     if (options.spacings.empty()) options.spacings = last.spacing;
   }
-  return [options](const Model& model) { return to_json(evaluate_grid(options, model)); };
+  return [options, told = false](const Model& model) mutable {
+    const EvaluationReport report = evaluate_grid(options, model);
+    if (!told) {
+      for (const std::string& note : report.notes) fmt::print(stderr, "note: {}\n", note);
+    }
+    told = true;
+    return to_json(report);
+  };
 }
 
 }  // namespace
@@ -76,7 +103,7 @@ bool run_train(const TrainCommandOptions& options) {
                    .quiet = options.quiet,
                    .evaluate = {},
                    .interrupted = &interrupted};
-  run.evaluate = evaluation_of(run.experiment);
+  run.evaluate = evaluation_of(run.experiment, run.run);
   use_threads(run.experiment.threads);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, on_signal);
   return train(run).complete;

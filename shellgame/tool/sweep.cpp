@@ -10,8 +10,10 @@
 #include <cmath>
 #include <csignal>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
 
 #include "shellgame/report/sweep_charts.h"
@@ -22,6 +24,7 @@
 #include "shellgame/tasks/task.h"
 #include "shellgame/tool/command.h"
 #include "shellgame/tool/sweep.h"
+#include "shellgame/train/cell_name.h"
 #include "shellgame/train/display.h"
 #include "shellgame/train/experiment.h"
 
@@ -100,6 +103,15 @@ std::string folder_name(const std::vector<std::string>& settings) {
 
 std::vector<OneRun> runs_of(const SweepOptions& options) {
   std::vector<std::string> all = options.settings;
+  for (const std::string& setting : all) {
+    const std::string key = setting.substr(0, setting.find('='));
+    for (const auto& [own, option] :
+         {std::pair("seed", "--seeds"), std::pair("arm", "--arms"),
+          std::pair("threads", "--threads"), std::pair("from", "--from")}) {
+      if (key == own)
+        wrong_use("a sweep must have its {} from {}, not from --set {}", own, option, setting);
+    }
+  }
   const auto arms = experiment_arms(options.experiment);
   if (arms.empty() && !options.arms.empty())
     wrong_use("--arms must name arms of '{}', which has none", options.experiment);
@@ -131,6 +143,15 @@ std::vector<OneRun> runs_of(const SweepOptions& options) {
       if (!varied.empty()) directory += "/" + folder_name(varied);
       runs.push_back({combination, seed, fmt::format("{}/seed-{}", directory, seed)});
     }
+  }
+  std::map<std::string, const OneRun*> places;
+  for (const OneRun& run : runs) {
+    const auto [found, fresh] = places.emplace(run.directory, &run);
+    if (!fresh)
+      wrong_use(
+          "every run of a sweep must have a directory of its own, and '{}' would be that of '{}' "
+          "and of '{}'",
+          run.directory, fmt::join(found->second->settings, " "), fmt::join(run.settings, " "));
   }
   return runs;
 }
@@ -220,12 +241,6 @@ Spread spread_of(const std::vector<double>& values) {
   spread.deviation =
       values.size() > 1 ? std::sqrt(spread.deviation / static_cast<double>(values.size() - 1)) : 0;
   return spread;
-}
-
-std::string cell_name(const Json& cell) {
-  if (cell.contains("commands"))
-    return fmt::format("({},{})", cell["commands"].get<std::int64_t>(), cell.value("spacing", 0));
-  return fmt::format("length {}", cell.value("length", 0));
 }
 
 // The command that makes these results again; where to is the reader's choice.
@@ -369,14 +384,23 @@ void print_sweep(const Json& all) {
 
 namespace {
 
+// What guessing gives, if it is the same in every cell of every run; else 0.
+double common_chance(const Json& all) {
+  std::set<double> chances;
+  for (const Json& entry : all["runs"]) {
+    for (const Json& cell : entry["cells"]) {
+      for (const Json& chance : cell.value("chance", Json::array()))
+        chances.insert(chance.get<double>());
+    }
+  }
+  return chances.size() == 1 ? *chances.begin() : 0;
+}
+
 std::vector<std::string> draw(const Json& all, const SweepOptions& options) {
-  const Experiment experiment = read_experiment(options.experiment, {});
-  return draw_sweep(
-      all, options.run,
-      {.title = experiment.name,
-       .note = all["command"].get<std::string>(),
-       .chance =
-           experiment.sequence ? 0 : 1 / static_cast<double>(group_degree(experiment.task.group))});
+  return draw_sweep(all, options.run,
+                    {.title = read_experiment(options.experiment, {}).name,
+                     .note = all["command"].get<std::string>(),
+                     .chance = common_chance(all)});
 }
 
 }  // namespace
@@ -390,12 +414,12 @@ void add_sweep(CLI::App& app) {
        "model.allow_neg_eigval=true,false --run runs/range"});
   command->callback([options, command] {
     const Json all = run_sweep(*options, command->count("--threads") > 0 ? thread_count() : 1);
+    const std::vector<std::string> drawn = draw(all, *options);
     if (options->format == "json") {
       fmt::print("{}\n", all.dump(1));
     } else {
       print_sweep(all);
-      if (const auto drawn = draw(all, *options); !drawn.empty())
-        fmt::print("Curves: {}/{{{}}}\n", options->run, fmt::join(drawn, ","));
+      if (!drawn.empty()) fmt::print("Curves: {}/{{{}}}\n", options->run, fmt::join(drawn, ","));
     }
     for (const Json& entry : all["runs"]) {
       if (!entry["failed"].empty()) fail("some runs failed: the same command tries them again");

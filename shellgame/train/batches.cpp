@@ -120,18 +120,28 @@ void BatchMaker::start_stage(std::size_t stage, bool together) {
     sequence_ = make_sequence_task(*stage_->sequence);
     return;
   }
+  std::vector<double> command_tokens;  // of each task, on the whole
   for (Task task : stage_->tasks) {
+    if (!stage_->stream) continue;
+    // A segment is as long as the longest trace of so many commands, without its start.
+    const auto commands = static_cast<double>(task.commands);
+    const Variant one(task, *tokenizer_);
+    task.commands *= 2;
+    const Variant two(task, *tokenizer_);
+    TokenTrace shorter, longer;
+    one.maker.make(experiment_.seed, 0, shorter, false);
+    two.maker.make(experiment_.seed, 0, longer, false);
+    const auto tokens = static_cast<std::int64_t>(longer.ids.size() - shorter.ids.size());
+    segment_tokens_ = std::max(segment_tokens_, tokens);
+    command_tokens.push_back(static_cast<double>(tokens) / commands);
+  }
+  for (std::size_t i = 0; i < stage_->tasks.size(); ++i) {
+    Task task = stage_->tasks[i];
     if (stage_->stream) {
-      // A segment is as long as the trace of so many commands, without its start.
-      const Variant one(task, *tokenizer_);
-      task.commands *= 2;
-      const Variant two(task, *tokenizer_);
-      TokenTrace shorter, longer;
-      one.maker.make(experiment_.seed, 0, shorter, false);
-      two.maker.make(experiment_.seed, 0, longer, false);
-      segment_tokens_ = std::max(segment_tokens_,
-                                 static_cast<std::int64_t>(longer.ids.size() - shorter.ids.size()));
-      task.commands *= static_cast<std::uint64_t>(std::ceil(stage_->stream->to)) + 1;
+      // Enough commands for the longest stream, and as many again: commands differ in length.
+      const double segments = std::ceil(std::max(stage_->stream->from, stage_->stream->to)) + 1;
+      task.commands = static_cast<std::uint64_t>(
+          std::ceil(2 * segments * static_cast<double>(segment_tokens_) / command_tokens[i]));
     }
     variants_.push_back(std::make_unique<Variant>(task, *tokenizer_));
   }

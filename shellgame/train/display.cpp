@@ -35,14 +35,26 @@ std::string clock_text(double seconds) {
 
 std::string step_line(const TrainingStep& r, std::size_t width, bool bar) {
   const double left = r.step_seconds * static_cast<double>(r.steps - r.step);
-  std::string text =
-      fmt::format("stage {}/{} {}  step {}/{}  loss {:.4f}  revealed {:.3f}  {} tokens/s",
+  const std::string peak =
+      r.utilisation > 0 ? fmt::format("  {:.0f} % of peak", 100 * r.utilisation) : "";
+  // From the whole text to what fits a narrow terminal: what matters least goes first.
+  const std::string texts[] = {
+      fmt::format("stage {}/{} {}  step {}/{}  loss {:.4f}  revealed {:.3f}  {} tokens/s{}  {} "
+                  "gone, at most {} left",
                   r.stage + 1, r.stages, r.stage_name, r.stage_step, r.stage_steps, r.loss,
-                  r.accuracy, rate_text(r.tokens_per_second));
-  if (r.utilisation > 0) text += fmt::format("  {:.0f} % of peak", 100 * r.utilisation);
-  text += fmt::format("  {} gone, at most {} left", clock_text(r.seconds), clock_text(left));
+                  r.accuracy, rate_text(r.tokens_per_second), peak, clock_text(r.seconds),
+                  clock_text(left)),
+      fmt::format("{}/{} {}  step {}/{}  loss {:.3f}  revealed {:.3f}  {}/s{}  {} left",
+                  r.stage + 1, r.stages, r.stage_name, r.stage_step, r.stage_steps, r.loss,
+                  r.accuracy, rate_text(r.tokens_per_second), peak, clock_text(left)),
+      fmt::format("{}/{} {}  loss {:.3f}  revealed {:.3f}  {}/s  {} left", r.stage + 1, r.stages,
+                  r.stage_name, r.loss, r.accuracy, rate_text(r.tokens_per_second),
+                  clock_text(left)),
+      fmt::format("{}/{}  revealed {:.3f}  {} left", r.stage + 1, r.stages, r.accuracy,
+                  clock_text(left))};
   constexpr std::size_t kLeast = 12;
-  if (bar && text.size() + kLeast < width) {
+  for (const std::string& text : texts) {
+    if (!bar || text.size() + kLeast >= width) continue;
     const std::size_t room = std::min<std::size_t>(30, width - text.size() - 4);
     const auto full = static_cast<std::size_t>(
         std::lround(static_cast<double>(room) * static_cast<double>(r.stage_step) /
@@ -51,7 +63,7 @@ std::string step_line(const TrainingStep& r, std::size_t width, bool bar) {
     for (std::size_t i = 0; i < room; ++i) drawn += i < full ? "█" : "░";
     return drawn + " " + text;
   }
-  return text.substr(0, std::max<std::size_t>(1, width - 1));
+  return texts[bar ? 3 : 0].substr(0, std::max<std::size_t>(1, width - 1));
 }
 
 Display::Display(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}

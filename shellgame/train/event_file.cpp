@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "shellgame/system/checksum.h"
+#include "shellgame/train/cell_name.h"
 
 namespace shellgame {
 namespace {
@@ -94,7 +95,7 @@ std::string events_of_metrics(const std::string& jsonl) {
       const std::string where = cell.contains("commands")
                                     ? std::to_string(cell["commands"].get<std::int64_t>()) + "_" +
                                           std::to_string(cell.value("spacing", std::int64_t{0}))
-                                    : std::to_string(cell.value("length", std::int64_t{0}));
+                                    : cell_length(cell);
       for (const char* key :
            {"accuracy", "final_accuracy", "last_eighth_accuracy", "cross_entropy"}) {
         if (cell.contains(key) && cell[key].is_number())

@@ -13,14 +13,15 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr Between kShare{.least = 0, .most = 1};
+constexpr Between kBelowOne{.least = 0, .most = 0.9999999};  // of means that run: 1 never ends
 constexpr Between kPositive{.least = 1};
 
 template <class Keys>
 void list_keys(Keys& keys, OptimiserSettings& o) {
   keys("kind", o.kind, Words{"adamw", "muon"});
   keys("learning-rate", o.learning_rate, Between{.least = 0});
-  keys("beta1", o.beta1, kShare);
-  keys("beta2", o.beta2, kShare);
+  keys("beta1", o.beta1, kBelowOne);
+  keys("beta2", o.beta2, kBelowOne);
   keys("eps", o.eps, Between{.least = 0});
   keys("weight-decay", o.decay, Between{.least = 0});
   keys("clip", o.clip, Between{.least = 0});
@@ -151,6 +152,7 @@ class Reader {
     const Json stages = keys.take("stages");
     keys.finish();
     read_stages(stages, stream, e);
+    check_evaluation(e);
     resolve(e, loss);
     return e;
   }
@@ -253,6 +255,10 @@ class Reader {
       const Json changes = keys.take("tasks"), sequence = keys.take("sequence");
       keys.finish();
       if (e.sequence) {
+        if (!stage.commands.empty() || !stage.spacing.empty())
+          throw InputError(file_, fmt::format("key '{}': sequences have a length, not commands and "
+                                              "spacing",
+                                              where));
         stage.sequence = read_sequence(sequence.is_null() ? Json::object() : sequence, *e.sequence,
                                        where + ".sequence");
         if (stage.stream) throw InputError(file_, "streams are for tasks, not for sequences");
@@ -262,6 +268,25 @@ class Reader {
       e.resolved["stages"].push_back(resolved_stage(stage, changes));
       e.stages.push_back(std::move(stage));
     }
+  }
+
+  // What is asked at the end must be there to be asked.
+  void check_evaluation(const Experiment& e) {
+    const EvaluationSettings& v = e.evaluation;
+    if (e.sequence && !(v.commands.empty() && v.spacing.empty()))
+      throw InputError(file_, "key 'evaluation': sequences have lengths, not commands and spacing");
+    if (e.sequence) return;
+    if (!v.lengths.empty())
+      throw InputError(file_, "key 'evaluation': tasks have commands and spacing, not lengths");
+    const auto& commands = v.commands.empty() ? e.stages.back().commands : v.commands;
+    const auto& spacing = v.spacing.empty() ? e.stages.back().spacing : v.spacing;
+    // A stream's stage may have a reveal in some segments only, and an evaluation of its own length
+    // none: that it must be given then is better said before the training than after it.
+    if (std::ranges::min(spacing) > std::ranges::max(commands))
+      throw InputError(file_,
+                       fmt::format("key 'evaluation': a spacing must be at most the commands, "
+                                   "or nothing is revealed, and it is {} with {}",
+                                   fmt::join(spacing, ", "), fmt::join(commands, ", ")));
   }
 
   void add_tasks(const Json& changes, const std::string& where, const Task& base,
@@ -394,9 +419,15 @@ void choose_arm(Json& json, const std::string& file, const std::vector<std::stri
 }  // namespace
 
 void set_run_choices(Experiment& experiment, int threads, const std::string& from) {
+  // A run may go on from another directory: what it names stays what it was.
+  const auto absolute = [](const std::string& path) {
+    return std::filesystem::absolute(path).lexically_normal().string();
+  };
   if (!from.empty()) experiment.from = from;
-  if (!experiment.from.empty())
-    experiment.from = std::filesystem::absolute(experiment.from).lexically_normal().string();
+  if (!experiment.from.empty()) experiment.from = absolute(experiment.from);
+  if (experiment.tokenizer != "lexeme" && experiment.tokenizer != "bytes")
+    experiment.tokenizer = absolute(experiment.tokenizer);
+  experiment.resolved["tokenizer"] = experiment.tokenizer;
   experiment.threads = threads;
   experiment.resolved["threads"] = experiment.threads;
   experiment.resolved["from"] = experiment.from;

@@ -103,13 +103,17 @@ class KeyReader {
   }
   [[noreturn]] void refuse_value(const std::string& key, const std::string& must,
                                  const Json& given) const {
-    throw InputError(file_, fmt::format("key '{}' must be {}, not {}", key, must, given.dump()));
+    // JSON has no word for numbers that are not finite.
+    const bool endless = given.is_number() && !std::isfinite(given.get<double>());
+    throw InputError(file_,
+                     fmt::format("key '{}' must be {}, not {}", key, must,
+                                 endless ? fmt::format("{}", given.get<double>()) : given.dump()));
   }
 
  private:
   double number(const std::string& name, const Json& given, Between bounds) const {
-    if (!given.is_number() || !(given.get<double>() >= bounds.least) ||
-        !(given.get<double>() <= bounds.most)) {
+    if (!given.is_number() || !std::isfinite(given.get<double>()) ||
+        !(given.get<double>() >= bounds.least) || !(given.get<double>() <= bounds.most)) {
       refuse_value(path(name), "a number" + limits(bounds), given);
     }
     return given.get<double>();

@@ -1,6 +1,10 @@
 #include "shellgame/train/optimiser.h"
 
+#include <algorithm>
 #include <cmath>
+#include <string>
+
+#include "shellgame/system/error.h"
 
 namespace shellgame {
 namespace {
@@ -37,6 +41,23 @@ double square_norm(const std::vector<at::Tensor>& parameters) {
   return sum;
 }
 
+// A group that no parameter belongs to is a misspelt one.
+void check_groups(const Model& model, const OptimiserSettings& settings) {
+  for (const ParameterGroup& group : settings.groups) {
+    std::vector<std::string> names;
+    for (const Parameter& parameter : model.parameters()) names.push_back(parameter.name);
+    const bool found = std::ranges::any_of(names, [&](const std::string& name) {
+      return name.find(group.match) != std::string::npos;
+    });
+    if (found) continue;
+    wrong_use(
+        "key 'optimiser.groups': a group's match must be in the name of a parameter, and '{}' is "
+        "in "
+        "none of {} to {} (shellgame model describe lists them)",
+        group.match, names.front(), names.back());
+  }
+}
+
 }  // namespace
 
 Optimiser::Optimiser(const Model& model, const OptimiserSettings& settings)
@@ -49,6 +70,7 @@ Optimiser::Optimiser(const Model& model, const OptimiserSettings& settings)
               .clip = settings.clip}),
       muon_(values_of(model, settings, true),
             {.momentum = settings.muon_momentum, .decay = settings.decay}) {
+  check_groups(model, settings);
   for (const Parameter& parameter : model.parameters()) {
     const bool muons = is_muons(parameter, settings);
     auto& names = muons ? muon_names_ : adamw_names_;
@@ -72,7 +94,8 @@ double Optimiser::step(double learning_rate) {
   const double scale = settings_.clip > 0 && norm > settings_.clip ? settings_.clip / norm : 1;
   adamw_.apply(learning_rate, scale);
   // Muon's rate follows the same schedule.
-  muon_.apply(settings_.muon_rate * learning_rate / settings_.learning_rate, scale);
+  const double share = settings_.learning_rate > 0 ? learning_rate / settings_.learning_rate : 0;
+  muon_.apply(settings_.muon_rate * share, scale);
   return norm;
 }
 

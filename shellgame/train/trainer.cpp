@@ -19,6 +19,7 @@
 #include "shellgame/system/files.h"
 #include "shellgame/system/processor_time.h"
 #include "shellgame/train/batches.h"
+#include "shellgame/train/cell_name.h"
 #include "shellgame/train/display.h"
 #include "shellgame/train/first_weights.h"
 #include "shellgame/train/memory_estimate.h"
@@ -116,23 +117,28 @@ class Run {
   }
 
   void check_memory() {
+    const std::int64_t available = available_memory(), program = peak_memory();
     MemoryEstimate most;
     Experiment one_row = experiment_;  // a batch that does not fit is not made to find that out
     for (StageSettings& stage : one_row.stages) stage.batch = stage.accumulation = 1;
     BatchMaker probe(one_row, tokenizer_.get());
+    std::vector<std::int64_t> tokens;  // of a row, or of its piece
     for (std::size_t i = 0; i < experiment_.stages.size(); ++i) {
       probe.start_stage(i, false);
-      const StageSettings& stage = experiment_.stages[i];
-      MemoryEstimate one = estimate_memory(model_, stage.batch,
-                                           piece_tokens(probe.next(0).ids.size(1), stage.pieces));
+      tokens.push_back(piece_tokens(probe.next(0).ids.size(1), experiment_.stages[i].pieces));
+    }
+    const RowMemory row = measure_row_memory(model_, std::ranges::max(tokens));
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      MemoryEstimate one = estimate_memory(model_, row, experiment_.stages[i].batch, tokens[i]);
       one.parameters += average_->bytes();
       if (one.total() > most.total()) most = one;
     }
-    const std::int64_t available = available_memory();
     display_.say(fmt::format(
-        "{}: {} parameters; memory: about {} (weights and optimiser {}, activations {})",
+        "{}: {} parameters; memory: about {} (the program itself {}, weights and optimiser {}, "
+        "activations {})",
         experiment_.name.empty() ? options_.run : experiment_.name, model_.parameter_count(),
-        in_mebibytes(most.total()), in_mebibytes(most.parameters), in_mebibytes(most.activations)));
+        in_mebibytes(program + most.total()), in_mebibytes(program), in_mebibytes(most.parameters),
+        in_mebibytes(most.activations)));
     if (experiment_.device == "cpu" && available > 0 && most.total() > available) {
       fail(
           "the run needs about {} of memory and the machine has {} left: a smaller batch, with "
@@ -331,8 +337,9 @@ class Run {
     processor_seconds_ += process_processor_seconds() - processor_start;
     step_seconds_ = step_seconds_ == 0 ? took : 0.95 * step_seconds_ + 0.05 * took;
     const double per_second = static_cast<double>(tokens) / took;
-    const double accuracy =
-        answers == 0 ? 0 : static_cast<double>(right) / static_cast<double>(answers);
+    // A step without a reveal has no accuracy.
+    const Json accuracy =
+        answers == 0 ? Json() : Json(static_cast<double>(right) / static_cast<double>(answers));
     report(loss_sum, static_cast<double>(tokens) / step_seconds_);
     return {{"step", place_.step},
             {"stage", place_.stage},
@@ -392,17 +399,19 @@ class Run {
   void evaluate() {
     const auto start = Clock::now();
     const WeightAverage::Scope averaged(*average_);
-    const nlohmann::ordered_json cells = options_.evaluate(model_);
+    nlohmann::ordered_json cells = options_.evaluate(model_);
+    // What depends on the moment or the place is left out: the cells of a run that was resumed are
+    // those of one that was not.
+    for (auto& cell : cells) {
+      for (const char* key : {"seconds", "peak_memory_bytes", "model"}) cell.erase(key);
+    }
     metrics_->append({{"step", place_.step},
                       {"evaluation", cells},
                       {"seconds", seconds_since(start)},
                       {"time", now()}});
     for (const auto& cell : cells) {
-      display_.say(fmt::format(
-          "step {}: accuracy {:.4f} at {}", place_.step, cell.value("accuracy", 0.0),
-          cell.contains("commands")
-              ? fmt::format("({},{})", cell["commands"].dump(), cell.value("spacing", 0))
-              : fmt::format("length {}", cell.value("length", 0))));
+      display_.say(fmt::format("step {}: accuracy {:.4f} at {}", place_.step,
+                               cell.value("accuracy", 0.0), cell_name(cell)));
     }
   }
 
@@ -413,8 +422,11 @@ class Run {
   }
 
   SaveOptions save_options() const {
+    const std::string kind = tokenizer_ != nullptr ? tokenizer_->name() : "";
+    const bool file = !kind.empty() && kind != "lexeme" && kind != "bytes";
     return {.dtype = experiment_.precision == "fp64" ? Dtype::kF64 : Dtype::kF32,
-            .lexemes = tokenizer_ != nullptr && tokenizer_->name() == "lexeme"};
+            .lexemes = kind == "lexeme",
+            .tokenizer = file ? experiment_.tokenizer : ""};
   }
 
   void save() {

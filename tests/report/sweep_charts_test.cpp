@@ -37,6 +37,22 @@ TEST(SweepCharts, ACurveIsTheMeanWithABandFromWorstToBest) {
   EXPECT_THAT(chart.curves[0].high, testing::ElementsAre(0.75, 0.75));
 }
 
+TEST(SweepCharts, WhatHasNoPlaceOrNoNumberIsLeftOut) {
+  const Json drawn = Json::parse(R"json({"runs": [{"settings": [], "directories": ["a"], "cells": [
+      {"name": "length 3-12", "length": "3-12", "accuracy": [0.5]},
+      {"name": "length 40", "length": 40, "accuracy": [0.25]}]}]})json");
+  const LineChart lengths = cells_chart(drawn, "length", "", 0, {.title = "", .note = ""});
+  EXPECT_THAT(lengths.curves[0].x, testing::ElementsAre(40));
+  const ScratchFolder folder;
+  std::filesystem::create_directories(folder / "a");
+  write_file(folder / "a/metrics.jsonl",
+             "{\"loss\": 1, \"accuracy\": null, \"tokens\": 100}\n"
+             "{\"loss\": 1, \"accuracy\": 0.5, \"tokens\": 200}\n");
+  const LineChart course = training_chart(drawn, folder.path(), {.title = "", .note = ""}, 2);
+  ASSERT_EQ(course.curves.size(), 1u);
+  EXPECT_DOUBLE_EQ(course.curves[0].y.back(), 0.5);
+}
+
 TEST(SweepCharts, RevealsStandByTheirPlace) {
   const LineChart chart = reveals_chart(results(), 0, {.title = "", .note = ""});
   EXPECT_THAT(chart.curves[0].y, testing::ElementsAre(0.75, 0.25));

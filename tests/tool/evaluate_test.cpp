@@ -121,7 +121,7 @@ TEST_F(EvaluateTool, SequencesAreCellsByLength) {
   EXPECT_THAT(run(what + "--commands 8").output, HasSubstr("sequences have --lengths"));
   EXPECT_THAT(run(what + "--lengths 9-8").output, HasSubstr("--lengths must be"));
   EXPECT_THAT(run("evaluate --model " + (directory_ / "model")).output,
-              HasSubstr("its vocabulary has 3"));
+              HasSubstr("must have the vocabulary of 90 lexemes"));
 }
 
 TEST_F(EvaluateTool, WrongUseGetsASentence) {
@@ -129,13 +129,19 @@ TEST_F(EvaluateTool, WrongUseGetsASentence) {
   const std::string model = "evaluate --model " + (directory_ / "model") + " ";
   const std::pair<std::string, std::string> cases[] = {
       {"evaluate", "either --run DIR or --model DIR must be given"},
-      {model + "--run x", "either --run DIR or --model DIR must be given"},
+      {model + "--run x", "only one of --run DIR and --model DIR must be given"},
       {"evaluate --run " + (directory_ / "none"), "has no experiment.toml"},
       {model + "--commands 8 --spacing 9", "a spacing must be at most the number of commands"},
       {model + "--commands 8,x", "--commands must be whole numbers"},
-      {model + "--commands 0", "--commands must be numbers of at least 1"},
+      {model + "--commands 0", "--commands must be numbers from 1"},
+      {model + "--commands 18446744073709551615", "--commands must be numbers from 1"},
+      {model + "--commands 8,8", "must have each number once"},
+      {model + "--seed 0..2,1", "must have each number once"},
+      {model + "--confidence 1", "must be a number from 0.01 to 0.9999999, not 1"},
+      {model + "--sequence parity --group S5", "--group is for traces"},
       {model + "--seed 3..1", "--seed must be numbers"},
-      {model + "--seed 9223372036854775808", "a seed must be below 2^63"},
+      {model + "--seed 9223372036854775808",
+       "--seed must be numbers from 0 to 9223372036854775807"},
       {model + "--lengths 4", "traces have --commands and --spacing"},
       {model + "--mode loose", "must be one of teacher, free"},
       {model + "--comands 8", "is '--commands' meant?"},

@@ -38,6 +38,7 @@ allow_neg_eigval = true
 seconds = 0
 every = 9
 [evaluation]
+every = 25
 commands = 16
 spacing = 2
 count = 4
@@ -101,7 +102,7 @@ TEST(TrainTool, KilledAtRandomMomentsEndsWithTheSameBits) {
             read_file(folder / "whole/model/model.safetensors"));
   EXPECT_EQ(lines_without_times(run + "/metrics.jsonl"),
             lines_without_times(folder / "whole/metrics.jsonl"));
-  EXPECT_EQ(lines_without_times(run + "/metrics.jsonl").size(), 250u);
+  EXPECT_EQ(lines_without_times(run + "/metrics.jsonl").size(), 250u + 10);  // with evaluations
 }
 
 TEST(TrainTool, AnInterruptEndsTheStepWithACheckpointAndExitCode130) {
@@ -195,26 +196,99 @@ TEST(SweepTool, ResultsOfOtherSettingsAreNotTakenForThese) {
   EXPECT_EQ(read_file(folder / "runs/sweep.json"), table);
 }
 
+// Alone, and with its whole group, as `timeout` does it: a run is then told twice, and its step is
+// longer than the time between.
 TEST(SweepTool, ATerminatedSweepEndsItsRunsWithCheckpoints) {
+  for (const bool group : {false, true}) {
+    const ScratchFolder folder;
+    const std::string file = folder / "x.toml", runs = folder / "runs", run = runs + "/seed-0";
+    write_file(file, kExperiment);
+    const pid_t child = fork_child([&] {
+      std::freopen("/dev/null", "w", stderr);
+      ::setpgid(0, 0);
+      ::execl(SHELLGAME_TOOL, SHELLGAME_TOOL, "sweep", file.c_str(), "--run", runs.c_str(), "--set",
+              "stages.0.steps=1000000", "--set",
+              group ? "stages.0.batch=6000" : "stages.0.batch=16", "--set", "checkpoint.every=0",
+              static_cast<char*>(nullptr));
+      return 99;
+    });
+    while (!std::filesystem::exists(run + "/metrics.jsonl") ||
+           std::filesystem::file_size(run + "/metrics.jsonl") == 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    ::kill(group ? -child : child, SIGTERM);
+    wait_for(child);
+    ASSERT_TRUE(std::filesystem::exists(run + "/checkpoints")) << group;
+    EXPECT_FALSE(std::filesystem::is_empty(run + "/checkpoints"));
+    // Nobody holds the run any more.
+    const int lock = ::open((run + "/.lock").c_str(), O_RDWR);
+    EXPECT_EQ(::flock(lock, LOCK_EX | LOCK_NB), 0);
+    ::close(lock);
+  }
+}
+
+TEST(SweepTool, WhatWouldCountOneRunTwiceIsRefused) {
   const ScratchFolder folder;
-  const std::string file = folder / "x.toml", runs = folder / "runs", run = runs + "/seed-0";
+  const std::string file = folder / "x.toml";
   write_file(file, kExperiment);
-  const pid_t child = fork_child([&] {
-    std::freopen("/dev/null", "w", stderr);
-    ::execl(SHELLGAME_TOOL, SHELLGAME_TOOL, "sweep", file.c_str(), "--run", runs.c_str(), "--set",
-            "stages.0.steps=1000000", static_cast<char*>(nullptr));
-    return 99;
-  });
-  while (!std::filesystem::exists(run + "/metrics.jsonl") ||
-         std::filesystem::file_size(run + "/metrics.jsonl") == 0)
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  ::kill(child, SIGTERM);
-  wait_for(child);
-  EXPECT_FALSE(std::filesystem::is_empty(run + "/checkpoints"));
-  // Nobody holds the run any more.
-  const int lock = ::open((run + "/.lock").c_str(), O_RDWR);
-  EXPECT_EQ(::flock(lock, LOCK_EX | LOCK_NB), 0);
-  ::close(lock);
+  const auto refused = [&](const std::string& arguments, const std::string& sentence) {
+    const Result result =
+        shellgame::run("sweep " + file + " --run " + (folder / "runs") + " " + arguments);
+    EXPECT_EQ(result.code, 2) << result.output;
+    EXPECT_THAT(result.output, HasSubstr(sentence));
+    EXPECT_FALSE(std::filesystem::exists(folder / "runs"));
+  };
+  refused("--set seed=7 --seeds 0..1", "must have its seed from --seeds");
+  refused("--set optimiser.clip=1,1", "must have a directory of its own");
+  refused("--set 'name=\"a b\",\"a_b\"'", "must have a directory of its own");
+}
+
+// Lengths that are drawn have no number to be named by, in metrics, tables and charts.
+TEST(SweepTool, SequencesOfDrawnLengthsAreNamedByTheirRange) {
+  const ScratchFolder folder;
+  const std::string file = folder / "x.toml";
+  write_file(file, R"(
+threads = 1
+[sequence]
+kind = "parity"
+min = 3
+max = 12
+[model]
+model_type = "delta_net"
+hidden_size = 16
+num_hidden_layers = 1
+num_heads = 1
+intermediate_size = 16
+[evaluation]
+every = 2
+count = 4
+[[stages]]
+batch = 4
+steps = 4
+)");
+  const Result result =
+      shellgame::run("sweep " + file + " --seeds 0..1 --format json --run " + (folder / "runs"));
+  ASSERT_EQ(result.code, 0) << result.output;
+  EXPECT_THAT(read_file(folder / "runs/sweep.json"), HasSubstr("length 3-12"));
+  const auto cells = nlohmann::json::parse(read_file(folder / "runs/seed-0/evaluation.json"));
+  EXPECT_EQ(cells[0]["model"], folder / "runs/seed-0/model");
+}
+
+TEST(TrainTool, AModelTakesItsTokenizerAlong) {
+  const ScratchFolder folder;
+  const std::string file = folder / "x.toml", run = folder / "run";
+  write_file(file, kExperiment);
+  const std::string tokenizer = SHELLGAME_TEST_DATA "/tokenizers-gpt2/tokenizer.json";
+  ASSERT_EQ(shellgame::run("train " + file +
+                           " --set stages.0.steps=2 --set stages.1.steps=2 --set tokenizer=" +
+                           std::filesystem::relative(tokenizer).string() + " --run " + run)
+                .code,
+            0);
+  EXPECT_EQ(read_file(run + "/model/tokenizer.json"), read_file(tokenizer));
+  EXPECT_THAT(read_file(run + "/experiment.toml"), HasSubstr("'" + tokenizer + "'"));
+  std::filesystem::remove(run + "/model/tokenizer.json");
+  const Result other = shellgame::run("evaluate --group S3 --model " + run + "/model");
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.output, HasSubstr("must have the vocabulary of"));
 }
 
 TEST(SweepTool, RunsEveryArmAndSeedAndGoesOn) {
@@ -244,7 +318,7 @@ TEST(TrainTool, ThePapersRecipeRunsAFewSteps) {
   const ScratchFolder folder;
   const Result result = shellgame::run(
       "train " SHELLGAME_SOURCE_DIR
-      "/experiments/paper.toml --set model.num_hidden_layers=2 --set "
+      "/experiments/paper.toml --set tokenizer=lexeme --set model.num_hidden_layers=2 --set "
       "model.vocab_size=90 --set stages.*.steps=1 --set stages.*.accumulation=2 --set "
       "stages.*.batch=1 --set evaluation.commands=8 --set evaluation.spacing=1 --set "
       "evaluation.count=2 --run " +

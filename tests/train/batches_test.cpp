@@ -96,6 +96,22 @@ TEST(Batches, SegmentsOfAStreamJoinToItsTrace) {
   }
 }
 
+// Segments are as long as the longest commands make them, and streams may grow shorter.
+TEST(Batches, StreamsLastForAllTheirSegments) {
+  for (const std::vector<std::string>& changes :
+       {std::vector<std::string>{"stages.1.commands=[2,16]", "stages.1.steps=60"},
+        std::vector<std::string>{"stages.1.stream.segments.from=16",
+                                 "stages.1.stream.segments.to=2"}}) {
+    const Experiment e = small_experiment(changes);
+    const LexemeTokenizer lexemes;
+    BatchMaker maker(e, &lexemes);
+    maker.start_stage(1, false);
+    for (std::int64_t step = 0; step < 60; ++step) {
+      for (std::int64_t part = 0; part < 2; ++part) EXPECT_GT(maker.next(step, part).tokens, 0);
+    }
+  }
+}
+
 TEST(Batches, RowsAreAtDifferentPlacesUnlessTheyMustBeginTogether) {
   const Experiment e = small_experiment();
   const LexemeTokenizer lexemes;

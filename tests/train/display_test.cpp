@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace shellgame {
 namespace {
 
@@ -29,6 +31,19 @@ TEST(Display, ALineHasAllNumbers) {
 TEST(Display, ANarrowTerminalGetsWhatFits) {
   EXPECT_EQ(step_line(kReport, 30, true).size(), 29u);
   EXPECT_TRUE(step_line(kReport, 200, true).starts_with("█"));
+}
+
+TEST(Display, UsualTerminalsHaveABarAndTheTimeLeft) {
+  for (const std::size_t width : {60u, 80u, 100u, 120u, 140u}) {
+    const std::string line = step_line(kReport, width, true);
+    EXPECT_TRUE(line.starts_with("█")) << line;
+    EXPECT_TRUE(line.ends_with("1:15 left")) << line;
+    EXPECT_NE(line.find("revealed 0.500"), std::string::npos) << line;
+    // A letter of the bar has three bytes.
+    const auto extra = static_cast<std::size_t>(
+        std::ranges::count_if(line, [](char c) { return (c & 0xC0) == 0x80; }));
+    EXPECT_LT(line.size() - extra, width) << line;
+  }
 }
 
 TEST(Display, TimesReadLikeAClock) {

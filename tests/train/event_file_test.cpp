@@ -32,5 +32,14 @@ TEST(EventFile, EveryNumberOfALineIsARecord) {
                          scalar_event(3, 7, "evaluate/64_8/accuracy", 0.75f));
 }
 
+TEST(EventFile, ALengthMayBeARangeAndAnAccuracyMissing) {
+  EXPECT_EQ(events_of_metrics("{\"step\":7,\"loss\":0.25,\"accuracy\":null,\"time\":2.5}\n"
+                              "{\"step\":7,\"evaluation\":[{\"length\":\"3-12\",\"accuracy\":0.75},"
+                              "{\"length\":40,\"accuracy\":0.5}],\"time\":3}\n"),
+            scalar_event(2.5, 7, "train/loss", 0.25f) +
+                scalar_event(3, 7, "evaluate/3-12/accuracy", 0.75f) +
+                scalar_event(3, 7, "evaluate/40/accuracy", 0.5f));
+}
+
 }  // namespace
 }  // namespace shellgame

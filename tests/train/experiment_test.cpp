@@ -127,6 +127,11 @@ TEST(Experiment, WhatIsWrongIsSaidWithItsKey) {
               testing::HasSubstr("'stages.0.batch' must be a whole number of at least 1, not 0"));
   EXPECT_THAT(refusal(text, {"optimiser.learning-rate=fast"}),
               testing::HasSubstr("'optimiser.learning-rate' must be a number"));
+  EXPECT_THAT(refusal(text, {"optimiser.learning-rate=inf"}), testing::HasSubstr("not inf"));
+  EXPECT_THAT(refusal(text, {"optimiser.beta1=1"}), testing::HasSubstr("from 0 to 0.9999999"));
+  EXPECT_THAT(refusal(text, {"evaluation.commands=2", "evaluation.spacing=4"}),
+              testing::HasSubstr("nothing is revealed"));
+  EXPECT_THAT(refusal(text, {"evaluation.lengths=4"}), testing::HasSubstr("not lengths"));
   EXPECT_THAT(refusal(text, {"task.grup=S4"}), testing::HasSubstr("is 'group' meant?"));
   EXPECT_THAT(refusal(text, {"task.group=X9"}), testing::HasSubstr("task.group"));
   EXPECT_THAT(refusal(text, {"schedule.shape=linear"}), testing::HasSubstr("one of cosine"));

@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "shellgame/system/error.h"
+
 namespace shellgame {
 namespace {
 
@@ -65,6 +67,12 @@ TEST(Optimiser, ANormThatIsNotFiniteChangesNothing) {
     for (std::size_t i = 0; i < before.size(); ++i)
       EXPECT_TRUE(at::equal(before[i], model.parameters()[i].value.detach()));
   }
+}
+
+TEST(Optimiser, AGroupThatNothingBelongsToIsRefused) {
+  const Model model = small_model();
+  EXPECT_THROW(Optimiser(model, {.groups = {{.match = "embedings", .decay = {}, .rate = 0}}}),
+               UsageError);
 }
 
 TEST(Optimiser, AGroupIsFoundByItsName) {

@@ -1,0 +1,60 @@
+#include "shellgame/train/memory_estimate.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "shellgame/ops/engine.h"
+#include "shellgame/ops/memory.h"
+
+namespace shellgame {
+namespace {
+
+using Json = nlohmann::json;
+
+Model small(const Json& changes) {
+  Json config = {{"model_type", "delta_net"}, {"hidden_size", 64},
+                 {"num_hidden_layers", 2},    {"num_heads", 2},
+                 {"intermediate_size", 128},  {"vocab_size", 90}};
+  config.merge_patch(changes);
+  return Model(ModelConfig(config, "test"), {.seed = 0, .kind = InitKind::kTorch});
+}
+
+double kept(const Model& model, std::int64_t B, std::int64_t T) {
+  const at::Tensor ids = at::zeros({B, T}, at::kLong);
+  const std::int64_t before = memory_in_use();
+  const Model::Loss loss = model.loss(ids, ids);
+  return static_cast<double>(memory_in_use() - before);
+}
+
+TEST(MemoryEstimate, ShortRowsTellWhatLongBatchesKeep) {
+  const std::vector<Json> kinds = {
+      Json::object(),
+      {{"model_type", "transformer"}},
+      {{"model_type", "shellgame_lstm"}},
+      {{"model_type", "gated_deltaproduct"}, {"head_dim", 32}, {"num_householder", 4}},
+      {{"model_type", "rwkv7"}, {"head_dim", 32}}};
+  for (const Engine engine : {Engine::kKernels, Engine::kComposed}) {
+    const EngineScope scope(engine);
+    for (const Json& kind : kinds) {
+      const Model model = small(kind);
+      const std::int64_t B = 3, T = 1500;
+      const RowMemory row = measure_row_memory(model, T);
+      const double expected = row.at(B, T), got = kept(model, B, T);
+      SCOPED_TRACE(fmt::format("{}: {} and {} bytes, composed: {}", kind.dump(), row.of_token,
+                               row.of_pair, engine == Engine::kComposed));
+      EXPECT_GT(expected, 0.8 * got);
+      EXPECT_LT(expected, 1.25 * got);
+    }
+  }
+}
+
+TEST(MemoryEstimate, OnlyComposedAttentionKeepsPairsOfTokens) {
+  const Model model = small({{"model_type", "transformer"}});
+  EXPECT_EQ(measure_row_memory(model, 4096).of_pair, 0);
+  const EngineScope composed(Engine::kComposed);
+  EXPECT_GT(measure_row_memory(model, 4096).of_pair, 0);
+}
+
+}  // namespace
+}  // namespace shellgame
