@@ -179,6 +179,10 @@ void add_evaluate(CLI::App& app) {
        "shellgame evaluate --run DIR --mode free --seed 0..4 --format json --output results.json",
        "shellgame evaluate --model DIR --sequence parity --lengths 40,64,128,256"},
       [given] { run(*given); });
+  command->get_option("--threads")
+      ->description(
+          "threads to use; by default OMP_NUM_THREADS, else all cores. Another number changes "
+          "results by rounding only");
   add_model_options(command, given->run, options.model, options.tokenizer,
                     {"fp32", "fp64", "bf16", "fp16"});
   command

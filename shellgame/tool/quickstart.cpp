@@ -1,5 +1,5 @@
 // `shellgame quickstart`: the first job. Traces that CPython has confirmed, then the paper's
-// abstract: three architectures trained on them.
+// abstract: three architectures trained on such traces.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -144,11 +144,11 @@ void add_quickstart(CLI::App& app) {
     bool traces_only = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* command =
-      add_command(app, "quickstart",
-                  "Make traces, verify them with CPython, and train three architectures on them.",
-                  {"shellgame quickstart", "shellgame quickstart --traces-only --output first"},
-                  [options] { run(options->folder, options->count, options->traces_only); });
+  CLI::App* command = add_command(
+      app, "quickstart",
+      "Make traces, verify them with CPython, and train three architectures on such traces.",
+      {"shellgame quickstart", "shellgame quickstart --traces-only --output first"},
+      [options] { run(options->folder, options->count, options->traces_only); });
   command->add_option("--output", options->folder, "the folder for traces, runs and curves")
       ->type_name("DIR")
       ->capture_default_str();
