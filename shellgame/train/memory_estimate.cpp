@@ -26,7 +26,7 @@ double kept_after_forward(const Model& model, std::int64_t B, std::int64_t T) {
 RowMemory measure_row_memory(const Model& model, std::int64_t longest) {
   // Three lengths in steps of 1, 2, 4; whole chunks where rows are long enough for them.
   const std::int64_t unit = longest >= 512 ? 128 : std::max<std::int64_t>(1, longest / 4);
-  kept_after_forward(model, 1, unit);  // what is made once and stays
+  kept_after_forward(model, 2, 4 * unit);  // tables and scratch are made once and stay
   const double one = kept_after_forward(model, 1, unit),
                two = kept_after_forward(model, 1, 2 * unit),
                four = kept_after_forward(model, 1, 4 * unit),
