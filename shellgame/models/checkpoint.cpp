@@ -61,11 +61,7 @@ void write_directory(const Model& model, const std::string& directory, const Sav
   config.erase("torch_dtype");
   write_file(directory + "/config.json", config.dump(2) + "\n");
   if (options.lexemes) write_lexeme_tokenizer(directory);
-  if (!options.tokenizer.empty()) {
-    const bool folder = std::filesystem::is_directory(options.tokenizer);
-    write_file(directory + "/tokenizer.json",
-               read_file(folder ? options.tokenizer + "/tokenizer.json" : options.tokenizer));
-  }
+  if (!options.tokenizer.empty()) write_file(directory + "/tokenizer.json", options.tokenizer);
   std::vector<at::Tensor> held;
   std::vector<TensorSource> sources;
   for (const Parameter& parameter : model.parameters()) {

@@ -23,7 +23,7 @@ struct SaveOptions {
   std::uint64_t max_shard_bytes = kDefaultShardBytes;
   // Also write the lexeme vocabulary's tokenizer files.
   bool lexemes = false;
-  // A tokenizer.json (or its directory) to copy beside the model, so that it can be moved; or none.
+  // The text of a tokenizer.json to write beside the model, so that it can be moved; or none.
   std::string tokenizer = {};
 };
 

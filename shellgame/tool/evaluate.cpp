@@ -93,9 +93,7 @@ void resolve_sequences(const Given& given, const Experiment* run, EvaluateOption
     const bool of_words =
         spec.kind == "word-problem" && (key.name == "group" || key.name == "product");
     if (given.task->given(key.name) != nullptr && !of_words)
-      wrong_use(
-          "--{} is for traces, and what is asked here is {}: name --task or --moves for traces",
-          key.name, spec.kind);
+      wrong_use("--{} is for traces, and what is asked here is {}", key.name, spec.kind);
   }
   if (const std::string* group = given.task->given("group")) spec.group = *group;
   if (const std::string* product = given.task->given("product")) {
@@ -221,7 +219,9 @@ void add_evaluate(CLI::App& app) {
   add_answer_options(command, options.format, options.output);
   add_number(command, "--positions", options.positions, 1,
              "list at most so many positions of reveals (JSON); more are put together");
-  command->add_option("--confidence", options.confidence, "of the exact binomial bounds")
+  command
+      ->add_option("--confidence", options.confidence,
+                   "of the exact binomial bounds, from 0.01 to 0.9999999")
       ->type_name("P")
       ->check([](const std::string& text) {
         const char* const must = "must be a number from 0.01 to 0.9999999, not ";

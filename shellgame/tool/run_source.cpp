@@ -12,7 +12,7 @@ std::optional<Experiment> open_run(const std::string& run, ModelPlace& model,
     wrong_use("either --run DIR or --model DIR must be given");
   }
   if (!run.empty() && !model.directory.empty()) {
-    wrong_use("only one of --run DIR and --model DIR must be given, not both '{}' and '{}'", run,
+    wrong_use("--run and --model must not be given together, and they are '{}' and '{}'", run,
               model.directory);
   }
   if (run.empty()) return {};

@@ -1,4 +1,6 @@
 // The learning part's side of `shellgame train`.
+#include <unistd.h>
+
 #include <atomic>
 #include <csignal>
 #include <ctime>
@@ -61,7 +63,8 @@ Experiment experiment_of(const TrainCommandOptions& options) {
 
 // The experiment's evaluation points: every pair of commands and spacing, or every length.
 std::function<nlohmann::ordered_json(const Model&)> evaluation_of(const Experiment& experiment,
-                                                                  const std::string& run) {
+                                                                  const std::string& run,
+                                                                  bool quiet) {
   const EvaluationSettings& settings = experiment.evaluation;
   EvaluateOptions options;
   options.model.directory = run + "/model";  // a name for the record: the model is at hand
@@ -84,10 +87,11 @@ std::function<nlohmann::ordered_json(const Model&)> evaluation_of(const Experime
     if (options.commands.empty()) options.commands = last.commands;
     if (options.spacings.empty()) options.spacings = last.spacing;
   }
-  return [options, told = false](const Model& model) mutable {
+  return [options, told = quiet](const Model& model) mutable {
     const EvaluationReport report = evaluate_grid(options, model);
     if (!told) {
-      for (const std::string& note : report.notes) fmt::print(stderr, "note: {}\n", note);
+      for (const std::string& note : report.notes)
+        fmt::print(stderr, "{}note: {}\n", isatty(STDERR_FILENO) != 0 ? "\r\x1b[K" : "", note);
     }
     told = true;
     return to_json(report);
@@ -103,7 +107,7 @@ bool run_train(const TrainCommandOptions& options) {
                    .quiet = options.quiet,
                    .evaluate = {},
                    .interrupted = &interrupted};
-  run.evaluate = evaluation_of(run.experiment, run.run);
+  run.evaluate = evaluation_of(run.experiment, run.run, run.quiet);
   use_threads(run.experiment.threads);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, on_signal);
   return train(run).complete;

@@ -397,8 +397,9 @@ double common_chance(const Json& all) {
 }
 
 std::vector<std::string> draw(const Json& all, const SweepOptions& options) {
+  const auto settings = all["runs"][0]["settings"].get<std::vector<std::string>>();
   return draw_sweep(all, options.run,
-                    {.title = read_experiment(options.experiment, {}).name,
+                    {.title = read_experiment(options.experiment, settings).name,
                      .note = all["command"].get<std::string>(),
                      .chance = common_chance(all)});
 }
@@ -414,13 +415,15 @@ void add_sweep(CLI::App& app) {
        "model.allow_neg_eigval=true,false --run runs/range"});
   command->callback([options, command] {
     const Json all = run_sweep(*options, command->count("--threads") > 0 ? thread_count() : 1);
-    const std::vector<std::string> drawn = draw(all, *options);
-    if (options->format == "json") {
+    const bool json = options->format == "json";
+    if (json) {
       fmt::print("{}\n", all.dump(1));
     } else {
       print_sweep(all);
-      if (!drawn.empty()) fmt::print("Curves: {}/{{{}}}\n", options->run, fmt::join(drawn, ","));
     }
+    const std::vector<std::string> drawn = draw(all, *options);
+    if (!json && !drawn.empty())
+      fmt::print("Curves: {}/{{{}}}\n", options->run, fmt::join(drawn, ","));
     for (const Json& entry : all["runs"]) {
       if (!entry["failed"].empty()) fail("some runs failed: the same command tries them again");
     }

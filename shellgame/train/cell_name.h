@@ -18,7 +18,7 @@ std::string cell_length(const Json& cell) {
 template <class Json>
 std::string cell_name(const Json& cell) {
   if (cell.contains("commands"))
-    return fmt::format("({},{})", cell["commands"].dump(), cell["spacing"].dump());
+    return fmt::format("({},{})", cell["commands"].dump(), cell.value("spacing", 0));
   return "length " + cell_length(cell);
 }
 

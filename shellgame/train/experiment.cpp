@@ -418,15 +418,23 @@ void choose_arm(Json& json, const std::string& file, const std::vector<std::stri
 
 }  // namespace
 
+namespace {
+
+// A run may go on from another directory: what it names stays what it was.
+std::string absolute(const std::string& path) {
+  return std::filesystem::absolute(path).lexically_normal().string();
+}
+
+std::string placed_tokenizer(const std::string& name) {
+  return name == "lexeme" || name == "bytes" ? name : absolute(name);
+}
+
+}  // namespace
+
 void set_run_choices(Experiment& experiment, int threads, const std::string& from) {
-  // A run may go on from another directory: what it names stays what it was.
-  const auto absolute = [](const std::string& path) {
-    return std::filesystem::absolute(path).lexically_normal().string();
-  };
   if (!from.empty()) experiment.from = from;
   if (!experiment.from.empty()) experiment.from = absolute(experiment.from);
-  if (experiment.tokenizer != "lexeme" && experiment.tokenizer != "bytes")
-    experiment.tokenizer = absolute(experiment.tokenizer);
+  experiment.tokenizer = placed_tokenizer(experiment.tokenizer);
   experiment.resolved["tokenizer"] = experiment.tokenizer;
   experiment.threads = threads;
   experiment.resolved["threads"] = experiment.threads;
@@ -434,7 +442,9 @@ void set_run_choices(Experiment& experiment, int threads, const std::string& fro
 }
 
 std::string experiment_difference(const Experiment& stored, const Experiment& given) {
-  for (const Json& change : Json::diff(stored.resolved, given.resolved)) {
+  Json before = stored.resolved;  // of an older version: the path may be as it was given
+  before["tokenizer"] = placed_tokenizer(stored.tokenizer);
+  for (const Json& change : Json::diff(before, given.resolved)) {
     return fmt::format("it differs at {}: {}", change.at("path").get<std::string>(),
                        change.contains("value") ? change["value"].dump() : "missing");
   }

@@ -41,6 +41,13 @@ RowMemory measure_row_memory(const Model& model, std::int64_t longest) {
     row.of_pair = pair;
     row.of_token = std::max(0.0, first - 3 * u * pair);
   }
+  double window = 0;
+  for (const LayerSpec& layer : model.config().spec().layers) {
+    if (layer.mixer != "attention") continue;
+    const std::int64_t own = layer.options.size_or("window_size", 0);
+    window = std::max(window, own > 0 ? static_cast<double>(own) : row.window);
+  }
+  if (window > 0) row.window = window;
   // What a second row does not need again.
   row.of_step = std::clamp((2 * two - pair_of_rows) / (2 * u), 0.0, row.of_token);
   row.of_token -= row.of_step;

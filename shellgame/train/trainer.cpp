@@ -65,14 +65,24 @@ InitOptions init_of(const Experiment& experiment) {
           .kind = experiment.init == "torch" ? InitKind::kTorch : InitKind::kFla};
 }
 
+// The text of the tokenizer.json that is in use; "" for lexemes and bytes.
+std::string tokenizer_text(const Experiment& experiment, const Tokenizer* tokenizer) {
+  if (tokenizer == nullptr || tokenizer->name() == "lexeme" || tokenizer->name() == "bytes")
+    return "";
+  const fs::path path = experiment.tokenizer;
+  return read_file((fs::is_directory(path) ? path / "tokenizer.json" : path).string());
+}
+
 class Run {
  public:
   explicit Run(const TrainOptions& options)
       : options_(options),
         experiment_(options.experiment),
         tokenizer_(experiment_.sequence ? nullptr : open_tokenizer(experiment_.tokenizer)),
+        tokenizer_text_(tokenizer_text(experiment_, tokenizer_.get())),
         checkpoints_(options.run + "/checkpoints"),
         display_(options.quiet),
+        program_memory_(peak_memory()),
         model_(config_of(experiment_, tokenizer_.get()), init_of(experiment_)),
         batches_(experiment_, tokenizer_.get()) {}
 
@@ -117,34 +127,52 @@ class Run {
   }
 
   void check_memory() {
-    const std::int64_t available = available_memory(), program = peak_memory();
-    MemoryEstimate most;
-    Experiment one_row = experiment_;  // a batch that does not fit is not made to find that out
-    for (StageSettings& stage : one_row.stages) stage.batch = stage.accumulation = 1;
-    BatchMaker probe(one_row, tokenizer_.get());
-    std::vector<std::int64_t> tokens;  // of a row, or of its piece
-    for (std::size_t i = 0; i < experiment_.stages.size(); ++i) {
-      probe.start_stage(i, false);
-      tokens.push_back(piece_tokens(probe.next(0).ids.size(1), experiment_.stages[i].pieces));
+    const std::string name = experiment_.name.empty() ? options_.run : experiment_.name;
+    if (experiment_.device != "cpu") {
+      display_.say(fmt::format("{}: {} parameters", name, model_.parameter_count()));
+      return;
     }
+    // What there is, and what this process has already taken of it.
+    const std::int64_t available = available_memory() + peak_memory();
+    const std::vector<std::int64_t> tokens = longest_pieces();
     const RowMemory row = measure_row_memory(model_, std::ranges::max(tokens));
+    MemoryEstimate most;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       MemoryEstimate one = estimate_memory(model_, row, experiment_.stages[i].batch, tokens[i]);
       one.parameters += average_->bytes();
       if (one.total() > most.total()) most = one;
     }
+    const std::int64_t need = program_memory_ + most.total();
     display_.say(fmt::format(
         "{}: {} parameters; memory: about {} (the program itself {}, weights and optimiser {}, "
         "activations {})",
-        experiment_.name.empty() ? options_.run : experiment_.name, model_.parameter_count(),
-        in_mebibytes(program + most.total()), in_mebibytes(program), in_mebibytes(most.parameters),
-        in_mebibytes(most.activations)));
-    if (experiment_.device == "cpu" && available > 0 && most.total() > available) {
+        name, model_.parameter_count(), in_mebibytes(need), in_mebibytes(program_memory_),
+        in_mebibytes(most.parameters), in_mebibytes(most.activations)));
+    if (available > peak_memory() && need > available) {
       fail(
           "the run needs about {} of memory and the machine has {} left: a smaller batch, with "
           "accumulation, needs less",
-          in_mebibytes(most.total()), in_mebibytes(available));
+          in_mebibytes(need), in_mebibytes(available));
     }
+  }
+
+  // The tokens of each stage's longest row, or of a piece of it. A batch that does not fit is not
+  // made to find that out: one row is.
+  std::vector<std::int64_t> longest_pieces() const {
+    Experiment one_row = experiment_;
+    for (StageSettings& stage : one_row.stages) {
+      stage.batch = stage.accumulation = 1;
+      if (stage.sequence) stage.sequence->min = stage.sequence->max;
+      const auto longest = std::ranges::max_element(stage.tasks, {}, &Task::commands);
+      if (longest != stage.tasks.end()) stage.tasks = {Task(*longest)};
+    }
+    BatchMaker probe(one_row, tokenizer_.get());
+    std::vector<std::int64_t> tokens;
+    for (std::size_t i = 0; i < experiment_.stages.size(); ++i) {
+      probe.start_stage(i, false);
+      tokens.push_back(piece_tokens(probe.next(0).ids.size(1), experiment_.stages[i].pieces));
+    }
+    return tokens;
   }
 
   void start_or_resume() {
@@ -422,11 +450,9 @@ class Run {
   }
 
   SaveOptions save_options() const {
-    const std::string kind = tokenizer_ != nullptr ? tokenizer_->name() : "";
-    const bool file = !kind.empty() && kind != "lexeme" && kind != "bytes";
     return {.dtype = experiment_.precision == "fp64" ? Dtype::kF64 : Dtype::kF32,
-            .lexemes = kind == "lexeme",
-            .tokenizer = file ? experiment_.tokenizer : ""};
+            .lexemes = tokenizer_ != nullptr && tokenizer_->name() == "lexeme",
+            .tokenizer = tokenizer_text_};
   }
 
   void save() {
@@ -487,8 +513,9 @@ class Run {
   const TrainOptions& options_;
   const Experiment& experiment_;
   std::unique_ptr<Tokenizer> tokenizer_;
-  std::string checkpoints_;
+  std::string tokenizer_text_, checkpoints_;
   Display display_;
+  std::int64_t program_memory_;  // before there is a model
   Model model_;
   BatchMaker batches_;
   std::optional<Optimiser> optimiser_;

@@ -129,7 +129,7 @@ TEST_F(EvaluateTool, WrongUseGetsASentence) {
   const std::string model = "evaluate --model " + (directory_ / "model") + " ";
   const std::pair<std::string, std::string> cases[] = {
       {"evaluate", "either --run DIR or --model DIR must be given"},
-      {model + "--run x", "only one of --run DIR and --model DIR must be given"},
+      {model + "--run x", "--run and --model must not be given together"},
       {"evaluate --run " + (directory_ / "none"), "has no experiment.toml"},
       {model + "--commands 8 --spacing 9", "a spacing must be at most the number of commands"},
       {model + "--commands 8,x", "--commands must be whole numbers"},

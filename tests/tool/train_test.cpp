@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/wait.h>
 
 #include <chrono>
 #include <filesystem>
@@ -196,34 +197,57 @@ TEST(SweepTool, ResultsOfOtherSettingsAreNotTakenForThese) {
   EXPECT_EQ(read_file(folder / "runs/sweep.json"), table);
 }
 
-// Alone, and with its whole group, as `timeout` does it: a run is then told twice, and its step is
-// longer than the time between.
-TEST(SweepTool, ATerminatedSweepEndsItsRunsWithCheckpoints) {
-  for (const bool group : {false, true}) {
-    const ScratchFolder folder;
-    const std::string file = folder / "x.toml", runs = folder / "runs", run = runs + "/seed-0";
-    write_file(file, kExperiment);
-    const pid_t child = fork_child([&] {
-      std::freopen("/dev/null", "w", stderr);
-      ::setpgid(0, 0);
-      ::execl(SHELLGAME_TOOL, SHELLGAME_TOOL, "sweep", file.c_str(), "--run", runs.c_str(), "--set",
-              "stages.0.steps=1000000", "--set",
-              group ? "stages.0.batch=6000" : "stages.0.batch=16", "--set", "checkpoint.every=0",
-              static_cast<char*>(nullptr));
-      return 99;
-    });
-    while (!std::filesystem::exists(run + "/metrics.jsonl") ||
-           std::filesystem::file_size(run + "/metrics.jsonl") == 0)
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    ::kill(group ? -child : child, SIGTERM);
-    wait_for(child);
-    ASSERT_TRUE(std::filesystem::exists(run + "/checkpoints")) << group;
-    EXPECT_FALSE(std::filesystem::is_empty(run + "/checkpoints"));
-    // Nobody holds the run any more.
-    const int lock = ::open((run + "/.lock").c_str(), O_RDWR);
-    EXPECT_EQ(::flock(lock, LOCK_EX | LOCK_NB), 0);
-    ::close(lock);
+// Until a run has made a step, or its process has ended.
+void wait_for_steps(const std::string& run, pid_t child) {
+  const std::string metrics = run + "/metrics.jsonl";
+  while (!std::filesystem::exists(metrics) || std::filesystem::file_size(metrics) == 0) {
+    ASSERT_EQ(::kill(child, 0), 0);
+    siginfo_t ended{};
+    ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT), 0);
+    ASSERT_EQ(ended.si_pid, 0) << "it ended before its first step";
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
+}
+
+TEST(SweepTool, ATerminatedSweepEndsItsRunsWithCheckpoints) {
+  const ScratchFolder folder;
+  const std::string file = folder / "x.toml", runs = folder / "runs", run = runs + "/seed-0";
+  write_file(file, kExperiment);
+  const pid_t child = fork_child([&] {
+    std::freopen("/dev/null", "w", stderr);
+    ::execl(SHELLGAME_TOOL, SHELLGAME_TOOL, "sweep", file.c_str(), "--run", runs.c_str(), "--set",
+            "stages.0.steps=1000000", static_cast<char*>(nullptr));
+    return 99;
+  });
+  wait_for_steps(run, child);
+  ::kill(child, SIGTERM);
+  wait_for(child);
+  EXPECT_FALSE(std::filesystem::is_empty(run + "/checkpoints"));
+  // Nobody holds the run any more.
+  const int lock = ::open((run + "/.lock").c_str(), O_RDWR);
+  EXPECT_EQ(::flock(lock, LOCK_EX | LOCK_NB), 0);
+  ::close(lock);
+}
+
+// `timeout` tells a sweep's whole group, and the sweep tells its runs: in mid-step it comes twice.
+TEST(TrainTool, ASignalThatComesTwiceAtOnceIsOne) {
+  const ScratchFolder folder;
+  const std::string file = folder / "x.toml", run = folder / "run";
+  write_file(file, kExperiment);
+  const pid_t child = fork_child([&] {
+    std::freopen("/dev/null", "w", stderr);
+    ::execl(SHELLGAME_TOOL, SHELLGAME_TOOL, "train", file.c_str(), "--run", run.c_str(), "--set",
+            "stages.0.batch=1000", "--set", "checkpoint.every=0", static_cast<char*>(nullptr));
+    return 99;
+  });
+  wait_for_steps(run, child);
+  ::kill(child, SIGTERM);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  ::kill(child, SIGTERM);
+  const int status = wait_for(child);
+  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 130);
+  EXPECT_FALSE(std::filesystem::is_empty(run + "/checkpoints"));
 }
 
 TEST(SweepTool, WhatWouldCountOneRunTwiceIsRefused) {
@@ -277,7 +301,8 @@ TEST(TrainTool, AModelTakesItsTokenizerAlong) {
   const ScratchFolder folder;
   const std::string file = folder / "x.toml", run = folder / "run";
   write_file(file, kExperiment);
-  const std::string tokenizer = SHELLGAME_TEST_DATA "/tokenizers-gpt2/tokenizer.json";
+  const std::string tokenizer =
+      std::filesystem::canonical(SHELLGAME_TEST_DATA "/tokenizers-gpt2/tokenizer.json").string();
   ASSERT_EQ(shellgame::run("train " + file +
                            " --set stages.0.steps=2 --set stages.1.steps=2 --set tokenizer=" +
                            std::filesystem::relative(tokenizer).string() + " --run " + run)
