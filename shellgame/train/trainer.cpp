@@ -132,8 +132,7 @@ class Run {
       display_.say(fmt::format("{}: {} parameters", name, model_.parameter_count()));
       return;
     }
-    // What there is, and what this process has already taken of it.
-    const std::int64_t available = available_memory() + peak_memory();
+    const std::int64_t left = available_memory(), taken = peak_memory();
     const std::vector<std::int64_t> tokens = longest_pieces();
     const RowMemory row = measure_row_memory(model_, std::ranges::max(tokens));
     MemoryEstimate most;
@@ -148,11 +147,11 @@ class Run {
         "activations {})",
         name, model_.parameter_count(), in_mebibytes(need), in_mebibytes(program_memory_),
         in_mebibytes(most.parameters), in_mebibytes(most.activations)));
-    if (available > peak_memory() && need > available) {
+    if (left > 0 && need > left + taken) {
       fail(
-          "the run needs about {} of memory and the machine has {} left: a smaller batch, with "
+          "the run needs about {} of memory and the machine has {} for it: a smaller batch, with "
           "accumulation, needs less",
-          in_mebibytes(need), in_mebibytes(available));
+          in_mebibytes(need), in_mebibytes(left + taken));
     }
   }
 
@@ -162,7 +161,9 @@ class Run {
     Experiment one_row = experiment_;
     for (StageSettings& stage : one_row.stages) {
       stage.batch = stage.accumulation = 1;
-      if (stage.sequence) stage.sequence->min = stage.sequence->max;
+      // Of two neighbouring lengths each kind of sequence has one.
+      if (stage.sequence)
+        stage.sequence->min = std::max(stage.sequence->min, stage.sequence->max - 1);
       const auto longest = std::ranges::max_element(stage.tasks, {}, &Task::commands);
       if (longest != stage.tasks.end()) stage.tasks = {Task(*longest)};
     }
