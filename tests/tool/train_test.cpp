@@ -295,6 +295,10 @@ steps = 4
   EXPECT_THAT(read_file(folder / "runs/sweep.json"), HasSubstr("length 3-12"));
   const auto cells = nlohmann::json::parse(read_file(folder / "runs/seed-0/evaluation.json"));
   EXPECT_EQ(cells[0]["model"], folder / "runs/seed-0/model");
+  // Expressions have odd lengths only: the longest of 3 to 12 is 11.
+  const Result odd = shellgame::run(
+      "train " + file + " --set sequence.kind=modular-arithmetic --run " + (folder / "odd"));
+  EXPECT_EQ(odd.code, 0) << odd.output;
 }
 
 TEST(TrainTool, AModelTakesItsTokenizerAlong) {
