@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 
 #include "shellgame/evaluate/cell.h"
 #include "shellgame/evaluate/evaluate.h"
@@ -21,6 +20,7 @@
 #include "shellgame/tool/evaluate_options.h"
 #include "shellgame/tool/run_evaluate.h"
 #include "shellgame/tool/run_learn.h"
+#include "shellgame/train/memory_estimate.h"
 
 namespace shellgame {
 namespace {
@@ -66,17 +66,6 @@ std::vector<Point> points_of(const EvaluateOptions& options, std::vector<std::st
     }
   }
   return points;
-}
-
-// What the machine has free, as Linux says; 0 where it does not.
-std::int64_t free_memory() {
-  std::ifstream file("/proc/meminfo");
-  std::string word;
-  while (file >> word) {
-    std::int64_t kibibytes = 0;
-    if (word == "MemAvailable:" && file >> kibibytes) return kibibytes * 1024;
-  }
-  return 0;
 }
 
 std::vector<ShownTrace> in_words(const RowMaker& rows, const Evaluation& result,
@@ -154,7 +143,7 @@ class Grid {
         .show = options_.show,
         .most_memory = options_.most_memory_gib > 0
                            ? static_cast<std::int64_t>(options_.most_memory_gib * (1 << 30))
-                           : free_memory() / 5 * 4,
+                           : available_memory() / 5 * 4,
         .progress = [&](std::uint64_t tokens) { progress.advance(tokens); }};
     EvaluationCell cell;
     if (options_.sequences) {

@@ -7,6 +7,8 @@
 #include <string>
 
 #include "shellgame/ops/memory.h"
+#include "shellgame/train/batches.h"
+#include "shellgame/train/segment_gradient.h"
 
 namespace shellgame {
 
@@ -54,15 +56,46 @@ RowMemory measure_row_memory(const Model& model, std::int64_t longest) {
   return row;
 }
 
-MemoryEstimate estimate_memory(const Model& model, const RowMemory& row, std::int64_t B,
-                               std::int64_t T) {
+namespace {
+
+// The tokens of each stage's longest row, or of a piece of it. A batch that does not fit is not
+// made to find that out: one row is.
+std::vector<std::int64_t> longest_pieces(const Experiment& experiment, const Tokenizer* tokenizer) {
+  Experiment one_row = experiment;
+  for (StageSettings& stage : one_row.stages) {
+    stage.batch = stage.accumulation = 1;
+    // Of two neighbouring lengths each kind of sequence has one.
+    if (stage.sequence)
+      stage.sequence->min = std::max(stage.sequence->min, stage.sequence->max - 1);
+    const auto longest = std::ranges::max_element(stage.tasks, {}, &Task::commands);
+    if (longest != stage.tasks.end()) stage.tasks = {Task(*longest)};
+  }
+  BatchMaker probe(one_row, tokenizer);
+  std::vector<std::int64_t> tokens;
+  for (std::size_t i = 0; i < one_row.stages.size(); ++i) {
+    probe.start_stage(i, false);
+    tokens.push_back(piece_tokens(probe.next(0).ids.size(1), one_row.stages[i].pieces));
+  }
+  return tokens;
+}
+
+}  // namespace
+
+MemoryEstimate estimate_memory(const Model& model, const Experiment& experiment,
+                               const Tokenizer* tokenizer) {
+  const std::vector<std::int64_t> tokens = longest_pieces(experiment, tokenizer);
+  const RowMemory row = measure_row_memory(model, std::ranges::max(tokens));
+  double kept = 0;
+  for (std::size_t i = 0; i < tokens.size(); ++i)
+    kept = std::max(kept, row.at(experiment.stages[i].batch, tokens[i]));
   const auto size = static_cast<std::int64_t>(model.parameters().front().value.element_size());
   constexpr std::int64_t kCopies = 4;  // value, gradient, two moments
   // While it gives back what was kept, the backward pass holds gradients of it: the measured peak
-  // was 1.3 (DeltaNet) to 1.7 times (RWKV-7, LSTM between) what the forward pass keeps.
+  // was 1.3 (DeltaNet) to 1.7 times (RWKV-7) what the forward pass keeps, 2.1 for composed
+  // attention.
   constexpr double kBackward = 1.5;
   return {.parameters = kCopies * size * model.parameter_count(),
-          .activations = static_cast<std::int64_t>(kBackward * row.at(B, T))};
+          .activations = static_cast<std::int64_t>(kBackward * kept)};
 }
 
 namespace {

@@ -6,6 +6,8 @@
 #include <limits>
 
 #include "shellgame/models/model.h"
+#include "shellgame/tokens/tokenizer.h"
+#include "shellgame/train/experiment.h"
 
 namespace shellgame {
 
@@ -31,11 +33,10 @@ struct MemoryEstimate {
   std::int64_t total() const { return parameters + activations; }
 };
 
-// For batches of B rows of T tokens. With the program itself it was .84 to 1.08 times the measured
-// peak of a process for seven mixers at width 64 and 8 rows of 2,700 tokens, and of two composed
-// ones.
-MemoryEstimate estimate_memory(const Model& model, const RowMemory& row, std::int64_t B,
-                               std::int64_t T);
+// Of the largest of all stages. With the program itself it was .84 to 1.08 times the measured peak
+// of a process for seven mixers at width 64 and 8 rows of 2,700 tokens, and of two composed ones.
+MemoryEstimate estimate_memory(const Model& model, const Experiment& experiment,
+                               const Tokenizer* tokenizer);
 
 // What the system can still give, in bytes; 0 where it does not say.
 std::int64_t available_memory();

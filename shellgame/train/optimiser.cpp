@@ -43,18 +43,16 @@ double square_norm(const std::vector<at::Tensor>& parameters) {
 
 // A group that no parameter belongs to is a misspelt one.
 void check_groups(const Model& model, const OptimiserSettings& settings) {
+  const std::vector<Parameter>& all = model.parameters();
   for (const ParameterGroup& group : settings.groups) {
-    std::vector<std::string> names;
-    for (const Parameter& parameter : model.parameters()) names.push_back(parameter.name);
-    const bool found = std::ranges::any_of(names, [&](const std::string& name) {
-      return name.find(group.match) != std::string::npos;
+    const bool found = std::ranges::any_of(all, [&](const Parameter& parameter) {
+      return parameter.name.find(group.match) != std::string::npos;
     });
-    if (found) continue;
-    wrong_use(
-        "key 'optimiser.groups': a group's match must be in the name of a parameter, and '{}' is "
-        "in "
-        "none of {} to {} (shellgame model describe lists them)",
-        group.match, names.front(), names.back());
+    if (!found)
+      wrong_use(
+          "key 'optimiser.groups': a match must be part of a parameter's name, and '{}' is in none "
+          "of {} to {} (shellgame model describe lists them)",
+          group.match, all.front().name, all.back().name);
   }
 }
 

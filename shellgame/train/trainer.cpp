@@ -133,14 +133,8 @@ class Run {
       return;
     }
     const std::int64_t left = available_memory(), taken = peak_memory();
-    const std::vector<std::int64_t> tokens = longest_pieces();
-    const RowMemory row = measure_row_memory(model_, std::ranges::max(tokens));
-    MemoryEstimate most;
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-      MemoryEstimate one = estimate_memory(model_, row, experiment_.stages[i].batch, tokens[i]);
-      one.parameters += average_->bytes();
-      if (one.total() > most.total()) most = one;
-    }
+    MemoryEstimate most = estimate_memory(model_, experiment_, tokenizer_.get());
+    most.parameters += average_->bytes();
     const std::int64_t need = program_memory_ + most.total();
     display_.say(fmt::format(
         "{}: {} parameters; memory: about {} (the program itself {}, weights and optimiser {}, "
@@ -153,27 +147,6 @@ class Run {
           "accumulation, needs less",
           in_mebibytes(need), in_mebibytes(left + taken));
     }
-  }
-
-  // The tokens of each stage's longest row, or of a piece of it. A batch that does not fit is not
-  // made to find that out: one row is.
-  std::vector<std::int64_t> longest_pieces() const {
-    Experiment one_row = experiment_;
-    for (StageSettings& stage : one_row.stages) {
-      stage.batch = stage.accumulation = 1;
-      // Of two neighbouring lengths each kind of sequence has one.
-      if (stage.sequence)
-        stage.sequence->min = std::max(stage.sequence->min, stage.sequence->max - 1);
-      const auto longest = std::ranges::max_element(stage.tasks, {}, &Task::commands);
-      if (longest != stage.tasks.end()) stage.tasks = {Task(*longest)};
-    }
-    BatchMaker probe(one_row, tokenizer_.get());
-    std::vector<std::int64_t> tokens;
-    for (std::size_t i = 0; i < experiment_.stages.size(); ++i) {
-      probe.start_stage(i, false);
-      tokens.push_back(piece_tokens(probe.next(0).ids.size(1), experiment_.stages[i].pieces));
-    }
-    return tokens;
   }
 
   void start_or_resume() {

@@ -69,13 +69,28 @@ std::vector<std::string> lines_without_times(const std::string& path) {
   return lines;
 }
 
-pid_t start_training(const std::string& experiment, const std::string& run) {
+// The tool as a process of its own, which says nothing.
+pid_t start_tool(std::vector<std::string> words) {
+  words.insert(words.begin(), SHELLGAME_TOOL);
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
   return fork_child([&] {
     std::freopen("/dev/null", "w", stderr);
-    ::execl(SHELLGAME_TOOL, SHELLGAME_TOOL, "train", experiment.c_str(), "--run", run.c_str(),
-            "--resume", static_cast<char*>(nullptr));
+    ::execv(SHELLGAME_TOOL, arguments.data());
     return 99;
   });
+}
+
+// Until a run has made a step, or its process has ended.
+void wait_for_steps(const std::string& run, pid_t child) {
+  const std::string metrics = run + "/metrics.jsonl";
+  while (!std::filesystem::exists(metrics) || std::filesystem::file_size(metrics) == 0) {
+    siginfo_t ended{};
+    ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT), 0);
+    ASSERT_EQ(ended.si_pid, 0) << "it ended before its first step";
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
 }
 
 TEST(TrainTool, KilledAtRandomMomentsEndsWithTheSameBits) {
@@ -87,7 +102,7 @@ TEST(TrainTool, KilledAtRandomMomentsEndsWithTheSameBits) {
   std::mt19937 random(std::random_device{}());
   int kills = 0, after_checkpoints = 0;
   while (kills < 12 && !std::filesystem::exists(run + "/result.json")) {
-    const pid_t child = start_training(experiment, run);
+    const pid_t child = start_tool({"train", experiment, "--run", run, "--resume"});
     // Mostly in mid-run, some before the first step.
     const int wait = static_cast<int>(random() % 1200) + 100;
     std::this_thread::sleep_for(std::chrono::milliseconds(wait));
@@ -110,15 +125,9 @@ TEST(TrainTool, AnInterruptEndsTheStepWithACheckpointAndExitCode130) {
   const ScratchFolder folder;
   const std::string experiment = folder / "long.toml", run = folder / "run";
   write_file(experiment, std::string(kExperiment));
-  const pid_t child = fork_child([&] {
-    std::freopen("/dev/null", "w", stderr);
-    ::execl(SHELLGAME_TOOL, SHELLGAME_TOOL, "train", experiment.c_str(), "--run", run.c_str(),
-            "--set", "stages.0.steps=1000000", static_cast<char*>(nullptr));
-    return 99;
-  });
-  while (!std::filesystem::exists(run + "/metrics.jsonl") ||
-         std::filesystem::file_size(run + "/metrics.jsonl") == 0)
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const pid_t child =
+      start_tool({"train", experiment, "--run", run, "--set", "stages.0.steps=1000000"});
+  wait_for_steps(run, child);
   ::kill(child, SIGINT);
   const int status = wait_for(child);
   ASSERT_TRUE(WIFEXITED(status));
@@ -197,28 +206,11 @@ TEST(SweepTool, ResultsOfOtherSettingsAreNotTakenForThese) {
   EXPECT_EQ(read_file(folder / "runs/sweep.json"), table);
 }
 
-// Until a run has made a step, or its process has ended.
-void wait_for_steps(const std::string& run, pid_t child) {
-  const std::string metrics = run + "/metrics.jsonl";
-  while (!std::filesystem::exists(metrics) || std::filesystem::file_size(metrics) == 0) {
-    ASSERT_EQ(::kill(child, 0), 0);
-    siginfo_t ended{};
-    ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT), 0);
-    ASSERT_EQ(ended.si_pid, 0) << "it ended before its first step";
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-}
-
 TEST(SweepTool, ATerminatedSweepEndsItsRunsWithCheckpoints) {
   const ScratchFolder folder;
   const std::string file = folder / "x.toml", runs = folder / "runs", run = runs + "/seed-0";
   write_file(file, kExperiment);
-  const pid_t child = fork_child([&] {
-    std::freopen("/dev/null", "w", stderr);
-    ::execl(SHELLGAME_TOOL, SHELLGAME_TOOL, "sweep", file.c_str(), "--run", runs.c_str(), "--set",
-            "stages.0.steps=1000000", static_cast<char*>(nullptr));
-    return 99;
-  });
+  const pid_t child = start_tool({"sweep", file, "--run", runs, "--set", "stages.0.steps=1000000"});
   wait_for_steps(run, child);
   ::kill(child, SIGTERM);
   wait_for(child);
@@ -234,12 +226,8 @@ TEST(TrainTool, ASignalThatComesTwiceAtOnceIsOne) {
   const ScratchFolder folder;
   const std::string file = folder / "x.toml", run = folder / "run";
   write_file(file, kExperiment);
-  const pid_t child = fork_child([&] {
-    std::freopen("/dev/null", "w", stderr);
-    ::execl(SHELLGAME_TOOL, SHELLGAME_TOOL, "train", file.c_str(), "--run", run.c_str(), "--set",
-            "stages.0.batch=1000", "--set", "checkpoint.every=0", static_cast<char*>(nullptr));
-    return 99;
-  });
+  const pid_t child = start_tool(
+      {"train", file, "--run", run, "--set", "stages.0.batch=1000", "--set", "checkpoint.every=0"});
   wait_for_steps(run, child);
   ::kill(child, SIGTERM);
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
