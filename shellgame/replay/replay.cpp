@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -14,6 +15,7 @@
 #include <utility>
 
 #include "shellgame/replay/interpreter.h"
+#include "shellgame/replay/warden.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/threads.h"
 
@@ -26,6 +28,8 @@ using Clock = std::chrono::steady_clock;
 // whole, so that the interpreters end together.
 constexpr std::size_t kBatchBytes = 1 << 17;
 constexpr std::size_t kBatchTraces = 256;
+// Of those that run alone, which take milliseconds each.
+constexpr std::size_t kBatchAlone = 4;
 // doctest takes some 40 us a line, so that it could not check a longer trace in time.
 constexpr std::size_t kDoctestBytes = 1 << 20;
 constexpr int kMostProcesses = 256;
@@ -40,13 +44,73 @@ ReplayOptions checked(ReplayOptions options) {
     wrong_use("a replay keeps at most {} mismatches, not {}", kMostMismatches,
               options.keep_mismatches);
   }
-  if (!(options.seconds_per_batch > 0)) {
-    wrong_use("the time limit of a replay must be above 0 s, not {}", options.seconds_per_batch);
+  if (!(options.time_limit >= kLeastTimeLimit && options.time_limit <= kMostTimeLimit)) {
+    wrong_use("the time limit of a session must be from {} to {} s, not {}", kLeastTimeLimit,
+              kMostTimeLimit, options.time_limit);
+  }
+  if (options.memory_limit < kLeastMemoryLimit || options.memory_limit > kMostMemoryLimit) {
+    wrong_use("the memory limit of a session must be from {} to {} MiB, not {}", kLeastMemoryLimit,
+              kMostMemoryLimit, options.memory_limit);
   }
   return options;
 }
 
+// Traces that are replayed together; they follow one another in the order of add().
+struct ReplayBatch {
+  std::uint64_t sequence = 0;  // of the first trace, counted from 0
+  std::vector<ReplayTrace> traces;
+  std::size_t bytes = 0, alone = 0;
+};
+
+// What one thread replays with; each part starts when it is needed first.
+class ReplayWorker {
+ public:
+  ReplayWorker(const ReplayOptions& options, const std::atomic<bool>& stop)
+      : options_(options), stop_(stop) {}
+
+  ReplayReport run(const ReplayBatch& batch) {
+    std::vector<const ReplayTrace*> plain;
+    for (const ReplayTrace& trace : batch.traces) {
+      if (trace.known.plain) plain.push_back(&trace);
+    }
+    std::vector<TraceResult> results;
+    ReplayReport report;
+    if (!plain.empty()) {
+      if (!interpreter_) interpreter_ = std::make_unique<Interpreter>(options_.python, stop_);
+      results = interpreter_->run(plain);
+      report.python_version = interpreter_->version();
+    }
+    auto next = results.begin();
+    for (const ReplayTrace& trace : batch.traces) {
+      TraceResult result = trace.known.plain ? std::move(*next++) : run_alone(trace, report);
+      append_report(
+          report,
+          judge(trace.index, trace.cut, result.session, result.doctest, options_.keep_mismatches),
+          options_.keep_mismatches);
+    }
+    return report;
+  }
+
+ private:
+  TraceResult run_alone(const ReplayTrace& trace, ReplayReport& report) {
+    if (!warden_) warden_ = std::make_unique<Warden>(options_, stop_);
+    ++report.isolated;
+    report.python_version = warden_->version();
+    report.protections = warden_->protections();
+    return warden_->run(trace);
+  }
+
+  const ReplayOptions& options_;
+  const std::atomic<bool>& stop_;
+  std::unique_ptr<Interpreter> interpreter_;
+  std::unique_ptr<Warden> warden_;
+};
+
 }  // namespace
+
+double ReplayOptions::seconds_for(std::size_t bytes) const {
+  return time_limit * (1 + std::floor(static_cast<double>(bytes) / 1e6));
+}
 
 // A queue of batches, and a thread for each interpreter that takes from it. Interpreters start when
 // there is a batch that nobody waits for: a single trace starts one.
@@ -69,17 +133,29 @@ class Replay::Work {
       wrong_use("the Python seed of trace {} must be below 2**32, not {}", index, seed);
     }
     if (sequence_ == 0) start_ = Clock::now();
-    if (!filling_.indices.empty() && filling_.texts.size() + text.size() > kBatchBytes) push();
     const bool doctest = options_.doctest_every > 0 && sequence_ % options_.doctest_every == 0 &&
                          text.size() <= kDoctestBytes;
-    filling_.add(index, static_cast<std::uint32_t>(seed), doctest, text);
+    ReplayTrace trace{index, static_cast<std::uint32_t>(seed), doctest, CutText(text), {}};
+    trace.known = sources_.know(trace.cut);
+    // Numbers of sources mean something within their generation only.
+    if (!filling_.traces.empty() &&
+        (filling_.bytes + text.size() > kBatchBytes ||
+         filling_.traces[0].known.generation != trace.known.generation)) {
+      push();
+    }
+    if (!trace.known.plain) ++filling_.alone;
+    filling_.bytes += text.size();
+    filling_.traces.push_back(std::move(trace));
     ++sequence_;
-    if (filling_.texts.size() >= kBatchBytes || filling_.indices.size() >= kBatchTraces) push();
+    if (filling_.bytes >= kBatchBytes || filling_.traces.size() >= kBatchTraces ||
+        filling_.alone >= kBatchAlone) {
+      push();
+    }
   }
 
   ReplayReport finish() {
     if (closed_) wrong_use("a replay can be finished only once");
-    if (!filling_.indices.empty()) push();
+    if (!filling_.traces.empty()) push();
     {
       const std::lock_guard lock(mutex_);
       closed_ = true;
@@ -102,19 +178,16 @@ class Replay::Work {
   // Adds a batch's report. Batches end in any order, so the mismatches wait in the order of add();
   // those that can no longer be among the first are dropped.
   void merge(std::uint64_t sequence, ReplayReport part) {
-    counts_.traces += part.traces;
-    counts_.examples += part.examples;
-    counts_.outputs += part.outputs;
-    counts_.mismatches += part.mismatches;
-    counts_.doctest_traces += part.doctest_traces;
-    counts_.doctest_failures += part.doctest_failures;
-    counts_.disagreements += part.disagreements;
     if (part.first_disagreement && sequence < disagreed_) {
       counts_.first_disagreement = part.first_disagreement;
       disagreed_ = sequence;
     }
-    if (part.first.empty()) return;
-    kept_.emplace(sequence, std::move(part.first));
+    if (!part.python_version.empty()) counts_.python_version = part.python_version;
+    if (!part.protections.empty()) counts_.protections = part.protections;
+    std::vector<Mismatch> first = std::exchange(part.first, {});
+    append_report(counts_, std::move(part), 0);
+    if (first.empty()) return;
+    kept_.emplace(sequence, std::move(first));
     std::size_t before = 0;
     for (auto it = kept_.begin(); it != kept_.end();) {
       const std::size_t here = it->second.size();
@@ -141,12 +214,11 @@ class Replay::Work {
   // One interpreter's life.
   void serve() {
     try {
-      Interpreter interpreter(options_, stop_);
+      ReplayWorker worker(options_, stop_);
       ReplayBatch batch;
       while (take(batch)) {
-        ReplayReport part = interpreter.run(batch);
+        ReplayReport part = worker.run(batch);
         const std::lock_guard lock(mutex_);
-        counts_.python_version = interpreter.version();
         merge(batch.sequence, std::move(part));
       }
     } catch (...) {
@@ -180,6 +252,7 @@ class Replay::Work {
   const ReplayOptions options_;
   Clock::time_point start_;
   std::uint64_t sequence_ = 0;  // of the next trace
+  SourceTable sources_;
   ReplayBatch filling_;
 
   std::mutex mutex_;
