@@ -1,24 +1,26 @@
 """Measures replay.py against the standard library's doctest on the same traces, in the same run.
 
-Prints JSON: microseconds a trace and an example for both, and for the two ways of sending a batch
-that were considered. Traces are 64 permutations of S_5 with a print after every 8.
+Prints JSON: microseconds a trace and an example for both. Traces are 64 permutations of S_5 with a
+print after every 8.
 Usage: python3 bench/replay/compare.py [TRACES]
 """
-import importlib.util
 import json
 import pathlib
 import platform
 import random
+import struct
 import sys
 import time
+import types
 
-SCRIPT = pathlib.Path(__file__).parents[2] / 'shellgame' / 'replay' / 'replay.py'
+SCRIPTS = pathlib.Path(__file__).parents[2] / 'shellgame' / 'replay'
 
 
 def load_replay():
-    spec = importlib.util.spec_from_file_location('replay', SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    """The two files that the tool puts together."""
+    module = types.ModuleType('replay')
+    for name in ('session.py', 'replay.py'):
+        exec((SCRIPTS / name).read_text(), module.__dict__)
     return module
 
 
@@ -52,33 +54,25 @@ def main():
     stream = random.Random(1)
     texts = [make_trace(stream) for _ in range(count)]
     examples = sum(text.count('>>> ') for text in texts)
-    replayer = replay.Replayer(10)
+    replayer = replay.Replayer()
     sample = texts[:max(1, count // 20)]  # doctest is slow
 
     def check_with_doctest():
         for text in sample:
             assert replay.doctest_lines(text) == []
 
-    batch = [(seed, 0, text) for seed, text in enumerate(texts)]
-    ours = seconds(lambda: replayer.run(batch, [0])) / count
+    # A batch as interpreter.cpp writes it: each source once, then numbers of sources.
+    known, records, numbers = {}, [], []
+    for seed, text in enumerate(texts):
+        sources = [line[4:] for line in text.split('\n') if line.startswith('>>> ')]
+        mine = [known.setdefault(source, len(known)) for source in sources]
+        records.append(replayer.TRACE.pack(seed, 0, len(mine), 0, 0))
+        numbers.append(struct.pack('<%dI' % len(mine), *mine))
+    new = b''.join(struct.pack('<I', len(s)) + s.encode() for s in known)
+    batch = (replayer.SOURCES.pack(1, len(known), count) + new + b''.join(records)
+             + b''.join(numbers))
+    ours = seconds(lambda: replayer.run(batch)) / count
     theirs = seconds(check_with_doctest) / len(sample)
-
-    head = replay.Replayer.TRACE
-    data = [text.encode() for text in texts]
-    heads = b''.join([head.pack(0, 0, len(text)) for text in data])
-    body = b''.join(data)
-
-    def read_binary():
-        start, read = 0, []
-        for _, _, size in head.iter_unpack(heads):
-            read.append(body[start:start + size].decode('utf-8', 'surrogateescape'))
-            start += size
-        assert read == texts
-
-    as_json = json.dumps(texts).encode()
-
-    def read_json():
-        assert json.loads(as_json) == texts
 
     micro, per_trace = 1e6, examples / count
     print(json.dumps({
@@ -92,8 +86,6 @@ def main():
                     'us_per_trace': round(theirs * micro, 1),
                     'us_per_example': round(theirs * micro / per_trace, 2)},
         'doctest_over_replay': round(theirs / ours, 1),
-        'reading_a_trace_us': {'binary': round(seconds(read_binary) / count * micro, 2),
-                               'json': round(seconds(read_json) / count * micro, 2)},
     }, indent=2))
 
 

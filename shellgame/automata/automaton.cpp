@@ -8,6 +8,8 @@
 
 #include "shellgame/automata/check_automaton.h"
 #include "shellgame/system/error.h"
+#include "shellgame/system/memory.h"
+#include "shellgame/system/saturating.h"
 
 namespace shellgame {
 namespace {
@@ -152,17 +154,16 @@ bool Automaton::is_blind() const {
     for (StateId q = 0; q < allowed.size(); ++q) allowed[q] += allows(space_, symbol, q) ? 1 : 0;
   }
   for (const Symbol& symbol : symbols_) {
-    std::optional<Rational> one;
+    std::optional<Rational> one;  // the policy's chance, or the likelihood's weight
     std::size_t count = 0;
     for (StateId q = 0; q < allowed.size(); ++q) {
       if (!allows(space_, symbol, q)) continue;
-      if (has_policy_) {
-        if (one && *one != symbol.policy[q]) return false;
-        one = symbol.policy[q];
-      } else {
-        if (count != 0 && count != allowed[q]) return false;
-        count = allowed[q];
-      }
+      const Rational weight = reveal_weight(space_, symbol, q);
+      if (one && *one != weight) return false;
+      one = weight;
+      if (has_policy_) continue;
+      if (count != 0 && count != allowed[q]) return false;
+      count = allowed[q];
     }
   }
   return true;
@@ -197,25 +198,34 @@ Permutation to_permutation(const Permute& outcome) {
 
 std::vector<Permutation> orders_of(const StateSpace& space,
                                    const std::vector<ShuffledValues>& groups) {
-  std::vector<std::vector<int>> orders{std::vector<int>(space.degree(), 0)};
+  std::uint64_t count = 1;
   for (const ShuffledValues& group : groups) {
     if (group.values.size() > kMostShuffled) {
       wrong_use("at most {} shuffled values can be listed in all their orders, not {}",
                 kMostShuffled, group.values.size());
     }
+    count = saturating_multiply(count, factorial(static_cast<int>(group.values.size())));
+  }
+  require_memory(saturating_multiply(count, std::uint64_t{sizeof(Permutation)}),
+                 fmt::format("the list of all {} orders of the shuffled values", count));
+  std::vector<Permutation> result;
+  result.reserve(count);
+  std::vector<int> order(space.degree(), 0);
+  // The first group's orders change fastest.
+  const auto list = [&](const auto& self, std::size_t left) -> void {
+    if (left == 0) {
+      result.push_back(Permutation::from_images(order));
+      return;
+    }
+    const ShuffledValues& group = groups[left - 1];
     std::vector<ValueId> values = group.values;
     std::ranges::sort(values);
-    std::vector<std::vector<int>> longer;
     do {
-      for (std::vector<int> order : orders) {
-        for (std::size_t k = 0; k < values.size(); ++k) order[group.variables[k]] = values[k];
-        longer.push_back(std::move(order));
-      }
+      for (std::size_t k = 0; k < values.size(); ++k) order[group.variables[k]] = values[k];
+      self(self, left - 1);
     } while (std::next_permutation(values.begin(), values.end()));
-    orders = std::move(longer);
-  }
-  std::vector<Permutation> result;
-  for (const std::vector<int>& order : orders) result.push_back(Permutation::from_images(order));
+  };
+  list(list, groups.size());
   return result;
 }
 

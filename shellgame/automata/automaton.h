@@ -101,7 +101,7 @@ struct Symbol {
   Transition transition;
   // pi(symbol | state), one a state. With it the filter weights by the chance that the environment
   // says this symbol; without it the update is the paper's, which is Bayes' only where that chance
-  // is equal for all states that the symbol allows.
+  // is equal for all states that the symbol allows. A likelihood has no place beside it.
   std::vector<Rational> policy;
 
   bool is_reveal_only() const { return std::holds_alternative<Stay>(transition); }
@@ -127,8 +127,8 @@ class Automaton {
   std::string kind() const;       // one sentence of the above, for people
 
   // Whether each symbol has one chance in all states that it allows, so that the paper's update is
-  // Bayes': by the policy, or, where there is none, if the environment says each symbol that the
-  // state allows with the same chance.
+  // Bayes': by the policy, or, where there is none, by its likelihood and if the environment says
+  // each symbol that the state allows with the same chance.
   bool is_blind() const;
 
  private:
@@ -149,7 +149,8 @@ std::vector<std::pair<StateId, Rational>> successors(const StateSpace& space, co
 // Every state of a distribution with its probability, sorted.
 std::vector<std::pair<StateId, Rational>> expand(const StateSpace& space,
                                                  const Distribution& distribution);
-// All orders that the groups allow, each as likely as the others. Groups of at most 10 values.
+// All orders that the groups allow, each as likely as the others. Groups of at most 10 values;
+// throws Error where memory cannot hold all orders.
 std::vector<Permutation> orders_of(const StateSpace& space,
                                    const std::vector<ShuffledValues>& groups);
 // An outcome of a shuffle as a permutation s (see Acts), for at most 16 variables.

@@ -1,11 +1,12 @@
 #include "shellgame/automata/automaton_file.h"
 
 #include <fmt/ranges.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 
+#include "shellgame/automata/automaton_numbers.h"
 #include "shellgame/system/error.h"
+#include "shellgame/system/read_toml.h"
 #include "shellgame/tasks/moves.h"
 #include "shellgame/tasks/task_keys.h"
 
@@ -15,17 +16,14 @@ namespace {
 // Weights and kernels have an entry for each state: beyond this they are not what is meant.
 constexpr std::uint64_t kMostWeights = 1 << 20;
 
+constexpr NumberBounds kVariableBounds = NumberBounds::whole(1, kMostVariables);
+
 class AutomatonReader {
  public:
   explicit AutomatonReader(const std::string& file) : file_(file) {}
 
   AutomatonFile read(std::string_view text) {
-    toml::table table;
-    try {
-      table = toml::parse(text, file_);
-    } catch (const toml::parse_error& error) {
-      throw InputError(place(error.source()), std::string(error.description()));
-    }
+    const toml::table table = parse_toml(text, file_);
     only(table, "an automaton", {"states", "variables", "values", "start", "word", "symbol"});
     read_states(table);
     const toml::node* start = table.get("start");
@@ -53,9 +51,7 @@ class AutomatonReader {
   }
 
  private:
-  std::string place(const toml::source_region& source) const {
-    return fmt::format("{}:{}:{}", file_, source.begin.line, source.begin.column);
-  }
+  std::string place(const toml::source_region& source) const { return toml_place(file_, source); }
   template <class... Args>
   [[noreturn]] void wrong(const toml::node& node, fmt::format_string<Args...> format,
                           Args&&... args) const {
@@ -70,7 +66,7 @@ class AutomatonReader {
       const std::string near = nearest_name(name, keys);
       throw InputError(place(key.source()),
                        fmt::format("{} has no key '{}'{}", what, name,
-                                   near.empty() ? "" : "; is '" + near + "' meant?"));
+                                   near.empty() ? "" : "; did you mean '" + near + "'?"));
     }
   }
 
@@ -110,12 +106,9 @@ class AutomatonReader {
       std::vector<std::string> names =
           node.is_integer() ? std::vector<std::string>() : texts(node, "variables");
       if (node.is_integer()) {
-        const std::int64_t n = node.as_integer()->get();
-        if (n < 1 || n > static_cast<std::int64_t>(kMostVariables))
-          wrong(node, "variables must be names or a number from 1 to {}, not {}", kMostVariables,
-                n);
-        for (std::int64_t v = 0; v < n; ++v)
-          names.push_back(scheme_variable(static_cast<std::size_t>(v)));
+        const auto n = kVariableBounds.parse<std::size_t>("variables, if not a list of names,",
+                                                          std::to_string(node.as_integer()->get()));
+        for (std::size_t v = 0; v < n; ++v) names.push_back(scheme_variable(v));
       }
       std::vector<Value> values;
       if (const toml::node* given = table.get("values")) {
@@ -170,7 +163,7 @@ class AutomatonReader {
     for (StateId q = 0; q < space_.size() && q < 1000; ++q) names.push_back(space_.name(q));
     const std::string near = nearest_name(name, names);
     wrong(node, "{} must name a state, not '{}'{}", what, name,
-          near.empty() ? "" : "; is '" + near + "' meant?");
+          near.empty() ? "" : "; did you mean '" + near + "'?");
   }
 
   VariableId variable(std::string_view name, const toml::node& node,
@@ -232,8 +225,10 @@ class AutomatonReader {
       wrong(*soft, "{} must have a reveal or a likelihood, not both", what);
     if (reveal != nullptr) result.reveal = read_reveal(*reveal, what);
     if (soft != nullptr) result.reveal = StateWeights{weights(*soft, what + ": the likelihood")};
-    if (const toml::node* policy = table->get("policy"))
-      result.policy = weights(*policy, what + ": the policy");
+    const toml::node* policy = table->get("policy");
+    if (policy != nullptr && soft != nullptr)
+      wrong(*policy, "{} must have a likelihood or a policy, not both", what);
+    if (policy != nullptr) result.policy = weights(*policy, what + ": the policy");
     const toml::node *next = table->get("next"), *shuffle = table->get("shuffle"),
                      *reset = table->get("reset");
     if ((next != nullptr) + (shuffle != nullptr) + (reset != nullptr) > 1)
@@ -380,7 +375,7 @@ class AutomatonReader {
         for (const Symbol& symbol : automaton.symbols()) names.push_back(symbol.name);
         const std::string near = nearest_name(name, names);
         wrong(*node, "the word must be made of symbols, not '{}'{}", name,
-              near.empty() ? "" : "; is '" + near + "' meant?");
+              near.empty() ? "" : "; did you mean '" + near + "'?");
       }
       word.push_back(*found);
     }
@@ -392,6 +387,8 @@ class AutomatonReader {
 };
 
 }  // namespace
+
+std::vector<DeclaredNumber> automaton_numbers() { return {{"variables", kVariableBounds}}; }
 
 AutomatonFile parse_automaton(std::string_view text, const std::string& file) {
   try {

@@ -48,6 +48,8 @@ class Checker {
     std::visit([&](const auto& reveal) { check(symbol, reveal); }, symbol.reveal);
     std::visit([&](const auto& transition) { check(symbol, transition); }, symbol.transition);
     if (symbol.policy.empty()) return;
+    if (std::holds_alternative<StateWeights>(symbol.reveal))
+      wrong_use("symbol '{}' must have a likelihood or a policy, not both", symbol.name);
     if (symbol.policy.size() != size())
       wrong_use("symbol '{}': the policy must have one chance for each of {} states, not {}",
                 symbol.name, size(), symbol.policy.size());

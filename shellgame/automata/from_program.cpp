@@ -82,13 +82,8 @@ Symbol symbol_of(const Program& program, const Event& event) {
   return symbol;
 }
 
-std::string name_of(const Program& program, const Event& event) {
-  std::string text;
-  std::uint64_t environment = program.environment_before();
-  render_event(program, event, environment, text);
-  while (text.ends_with('\n')) text.pop_back();
-  if (text.starts_with(kPrompt)) text.erase(0, kPrompt.size());
-  return text;
+bool is_split(const Event& event, Prints prints) {
+  return event.kind == EventKind::kPrint && event.count > 1 && prints == Prints::kByVariable;
 }
 
 Distribution start_of(const Program& program) {
@@ -111,23 +106,36 @@ Distribution start_of(const Program& program) {
 
 }  // namespace
 
+std::string symbol_name(const Program& program, const Event& event, std::size_t part,
+                        Prints prints) {
+  std::string text;
+  std::uint64_t environment = program.environment_before();
+  render_event(program, event, environment, text);
+  while (text.ends_with('\n')) text.pop_back();
+  if (text.starts_with(kPrompt)) text.erase(0, kPrompt.size());
+  if (!is_split(event, prints)) return text;
+  const auto variables = program.variables(event);
+  const auto before = variables.first(part);
+  text += fmt::format(" [{}", program.names().variable(variables[part]));
+  if (std::ranges::find(before, variables[part]) != before.end())
+    text += fmt::format(", place {}", part + 1);
+  return text + "]";
+}
+
 ProgramWord word_of(const Program& program, Prints prints) {
   std::vector<Symbol> symbols;
   std::vector<SymbolId> word;
   std::vector<std::uint32_t> events;
   std::map<std::string, SymbolId> known;
-  const Names& names = program.names();
   for (std::uint32_t i = 0; i < program.events().size(); ++i) {
     const Event& event = program.events()[i];
     if (!is_command(event.kind) && event.kind != EventKind::kPrint &&
         event.kind != EventKind::kAssert)
       continue;
-    const bool split =
-        event.kind == EventKind::kPrint && event.count > 1 && prints == Prints::kByVariable;
+    const bool split = is_split(event, prints);
     for (std::uint16_t part = 0; part < (split ? event.count : 1); ++part) {
       // Events of the same text are the same symbol, wherever the table has them.
-      std::string name = name_of(program, event);
-      if (split) name += fmt::format(" [{}]", names.variable(program.variables(event)[part]));
+      std::string name = symbol_name(program, event, part, prints);
       const auto [place, is_new] = known.emplace(name, static_cast<SymbolId>(symbols.size()));
       if (is_new) {
         Symbol symbol = symbol_of(program, event);

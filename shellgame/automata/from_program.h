@@ -21,6 +21,11 @@ struct ProgramWord {
 // What a print of several variables is: one symbol, or one a variable, in the order of the text.
 enum class Prints { kWhole, kByVariable };
 
+// The symbol of a command or evidence: its text, and for a part of a print by variable the
+// variable, with its place if the print has named it before: each place shows a value of its own.
+std::string symbol_name(const Program& program, const Event& event, std::size_t part,
+                        Prints prints);
+
 // Throws UsageError if a variable is assigned after the first command.
 ProgramWord word_of(const Program& program, Prints prints = Prints::kWhole);
 

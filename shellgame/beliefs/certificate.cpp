@@ -1,9 +1,8 @@
 // Certificates to and from JSON, and from an attack.
 #include "shellgame/beliefs/certificate.h"
 
-#include <nlohmann/json.hpp>
-
 #include "shellgame/system/error.h"
+#include "shellgame/system/read_json.h"
 
 namespace shellgame {
 namespace {
@@ -158,7 +157,7 @@ std::string write_certificate(const Certificate& certificate) {
 
 Certificate parse_certificate(std::string_view text, const std::string& file) {
   try {
-    return read(Json::parse(text));
+    return read(parse_ordered_json(text, file));
   } catch (const Json::exception& error) {
     throw InputError(file, fmt::format("a certificate must be JSON with the keys of "
                                        "docs/adversary.md; {}",

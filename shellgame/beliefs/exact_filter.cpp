@@ -58,6 +58,7 @@ class AdaptiveStore {
     sparse->each_order([&](Permutation order, double mass) { dense.put_order(order, mass); });
     store_.emplace<OrderStore<double>>(std::move(dense));
   }
+  void release() { store_.emplace<None>(); }
   double total() const {
     return each([](const auto& store) { return store.total(); });
   }

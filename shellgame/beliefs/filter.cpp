@@ -3,12 +3,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "shellgame/beliefs/dense_store.h"
 #include "shellgame/beliefs/filters.h"
 #include "shellgame/beliefs/joint_filter.h"
 #include "shellgame/beliefs/order_store.h"
 #include "shellgame/beliefs/sparse_store.h"
+#include "shellgame/system/saturating.h"
 
 namespace shellgame {
 namespace {
@@ -21,6 +23,32 @@ constexpr Known kKinds[] = {{FilterKind::kExact, "exact"},       {FilterKind::kL
                             {FilterKind::kLinear, "linear"},     {FilterKind::kGain, "gain"},
                             {FilterKind::kRational, "rational"}, {FilterKind::kSparse, "sparse"},
                             {FilterKind::kMarginal, "marginal"}};
+
+// A symbol may be the two lines of a print; an error is one.
+std::string one_line(std::string text) {
+  for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos;)
+    text.replace(at, 1, " -> ");
+  return text;
+}
+
+// So many orders are quicker in a hash than in a vector over all of 9 variables.
+constexpr std::uint64_t kFewOrders = 1 << 14;
+
+// How many orders the start or a reset puts at once.
+std::uint64_t most_orders_at_once(const Automaton& automaton) {
+  const auto count = [](const Distribution& distribution) {
+    std::uint64_t orders = std::max<std::uint64_t>(1, distribution.states.size());
+    for (const ShuffledValues& group : distribution.groups)
+      orders = saturating_multiply(orders, factorial(static_cast<int>(group.values.size())));
+    return orders;
+  };
+  std::uint64_t most = count(automaton.start());
+  for (const Symbol& symbol : automaton.symbols()) {
+    if (const auto* reset = std::get_if<Reset>(&symbol.transition))
+      most = std::max(most, count(reset->prior));
+  }
+  return most;
+}
 
 }  // namespace
 
@@ -43,14 +71,19 @@ std::string_view to_string(FilterKind kind) {
 
 ZeroEvidence::ZeroEvidence(std::uint64_t step, const std::string& symbol, bool underflow,
                            const std::string& format)
-    : Error(underflow
-                ? fmt::format("step {}: '{}' leaves no mass, because it has underflowed in {}: the "
-                              "evidence is possible",
-                              step, symbol, format)
-                : fmt::format("step {}: '{}' is impossible: no state that can be reached allows it",
-                              step, symbol)),
+    : FilterFailure(
+          underflow
+              ? fmt::format("step {}: '{}' leaves no mass, because it has underflowed in {}: the "
+                            "evidence is possible",
+                            step, one_line(symbol), format)
+              : fmt::format("step {}: '{}' is impossible: no state that can be reached allows it",
+                            step, one_line(symbol))),
       step_(step),
       underflow_(underflow) {}
+
+NumberTooLarge::NumberTooLarge(std::uint64_t step, const std::string& format)
+    : FilterFailure(fmt::format("step {}: the state holds a number that is too large for {}", step,
+                                format)) {}
 
 std::vector<double> Filter::belief() const {
   wrong_use("this filter holds no belief over whole states");
@@ -85,33 +118,50 @@ double Filter::chance(SymbolId symbol) const {
   return sum;
 }
 
-void Filter::throw_zero_evidence(const std::string& format) const {
-  throw ZeroEvidence(history_.size(), automaton_.symbol(history_.back()).name, is_possible(),
-                     format);
+void Filter::throw_zero_evidence(const std::string& format, bool underflow) const {
+  throw ZeroEvidence(history_.size(), automaton_.symbol(history_.back()).name, underflow, format);
+}
+
+void Filter::note(SymbolId symbol) {
+  if (symbol >= automaton_.symbols().size())
+    wrong_use("a symbol must be one of {}, not number {}", automaton_.symbols().size(), symbol);
+  history_.push_back(symbol);
+}
+
+void Filter::require_variable(VariableId variable) const {
+  const StateSpace& space = automaton_.space();
+  if (!space.is_orders())
+    wrong_use("only states that are orders of values have variables, and these are listed");
+  if (variable >= space.degree())
+    wrong_use("a variable must be one of {}, not number {}", space.degree(), variable);
 }
 
 bool Filter::is_possible() const {
-  // Truth values along the same history, on whatever store holds the states.
-  const auto run = [&](auto store) {
+  // Truth values along the same history, on whatever store holds the states. Nothing if a hash
+  // would have more than `most` entries.
+  const auto run = [&](auto store, std::uint64_t most) -> std::optional<bool> {
     for (SymbolId symbol : history_) {
       store.reveal(symbol);
       if (store.vanished()) return false;
-      if constexpr (std::is_same_v<typename decltype(store)::number_type, double>)
-        store.divide(store.total());
       if (const auto* reset = std::get_if<Reset>(&automaton_.symbol(symbol).transition)) {
         store.put(reset->prior);
       } else {
         store.move(symbol);
       }
+      if constexpr (requires { store.entries(); }) {
+        if (store.entries() > most) return std::nullopt;
+      }
     }
     return true;
   };
   const StateSpace& space = automaton_.space();
-  if (space.is_orders() && space.degree() > 12) return run(SparseStore<Possible>(automaton_));
-  // No truth values beside the vectors of many orders: there what survives renormalised doubles
-  // counts as possible.
-  if (space.is_orders() && space.degree() > kMostTabled) return run(OrderStore<double>(automaton_));
-  return run(DenseStore<Possible>(automaton_));
+  if (!space.is_orders() || space.degree() <= kMostTabled)
+    return *run(DenseStore<Possible>(automaton_), UINT64_MAX);
+  if (space.degree() > 12) return *run(SparseStore<Possible>(automaton_), UINT64_MAX);
+  if (most_orders_at_once(automaton_) <= kFewOrders) {
+    if (const auto known = run(SparseStore<Possible>(automaton_), kFewOrders)) return *known;
+  }
+  return *run(OrderStore<float>(automaton_, OrderNumbers::kTruth), UINT64_MAX);
 }
 
 std::unique_ptr<Filter> make_filter(const Automaton& automaton, const FilterOptions& options) {

@@ -3,7 +3,8 @@
 //
 // The belief is p(q_t | symbols before t). A step conditions on the symbol's reveal first and moves
 // along its transition then (the paper's equation for b_{t+1}). Evidence of probability zero throws
-// ZeroEvidence and leaves the filter unusable; no filter invents probability mass.
+// ZeroEvidence, a number too large for the format NumberTooLarge; both leave the filter unusable
+// (UsageError). No filter invents probability mass.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +13,8 @@
 #include <vector>
 
 #include "shellgame/automata/automaton.h"
+#include "shellgame/beliefs/filter_failure.h"
 #include "shellgame/beliefs/precision.h"
-#include "shellgame/system/error.h"
 
 namespace shellgame {
 
@@ -51,19 +52,6 @@ struct StepReport {
   std::uint32_t zero_reveals = 0;
 };
 
-// Evidence that leaves no mass at a step.
-class ZeroEvidence : public Error {
- public:
-  ZeroEvidence(std::uint64_t step, const std::string& symbol, bool underflow,
-               const std::string& format);
-  std::uint64_t step() const { return step_; }   // counted from 1
-  bool underflow() const { return underflow_; }  // else the evidence is impossible
-
- private:
-  std::uint64_t step_;
-  bool underflow_;
-};
-
 class Filter {
  public:
   virtual ~Filter() = default;
@@ -75,7 +63,8 @@ class Filter {
 
   // The belief as a probability of each state, decoded in double. Joint filters of numbered states.
   virtual std::vector<double> belief() const;
-  // The probability of each value of one variable (order spaces).
+  // The probability of each value of one variable. Throws UsageError if there is no such variable,
+  // as in listed states.
   virtual std::vector<double> predict(VariableId variable) const = 0;
   // n x n, by variable and value, one row after the other (order spaces).
   virtual std::vector<double> marginals() const;
@@ -93,9 +82,11 @@ class Filter {
 
  protected:
   explicit Filter(const Automaton& automaton) : automaton_(automaton) {}
-  [[noreturn]] void throw_zero_evidence(const std::string& format) const;
-  void note(SymbolId symbol) { history_.push_back(symbol); }
-  // Whether the symbols so far can be said at all, by truth values alone.
+  [[noreturn]] void throw_zero_evidence(const std::string& format, bool underflow) const;
+  void note(SymbolId symbol);  // throws UsageError for a symbol that the automaton has not
+  void require_variable(VariableId variable) const;
+  // Whether the symbols so far can be said at all, by truth values alone. Of more than 8 variables
+  // it needs half the memory of a vector of doubles: give the filter's own back before.
   bool is_possible() const;
 
  private:

@@ -27,11 +27,16 @@ class JointFilter : public Filter {
       if (options.gains.size() != automaton.symbols().size())
         wrong_use("a gain must be given for each of {} symbols, not {}", automaton.symbols().size(),
                   options.gains.size());
-      for (double gain : options.gains) gains_.push_back(Traits::from(Rational(gain)));
+      for (double gain : options.gains) {
+        if (!std::isfinite(gain) || gain < 0)
+          wrong_use("a gain must be a finite number of at least 0, not {}", gain);
+        gains_.push_back(Traits::from(Rational(gain)));
+      }
     }
   }
 
   StepReport step(SymbolId symbol) override {
+    live();
     note(symbol);
     StepReport report;
     if (normalise_) {
@@ -52,21 +57,22 @@ class JointFilter : public Filter {
     return report;
   }
 
-  std::vector<double> belief() const override { return store_.belief(); }
+  std::vector<double> belief() const override { return live().belief(); }
   std::vector<double> predict(VariableId variable) const override {
-    return store_.predict(variable);
+    require_variable(variable);
+    return live().predict(variable);
   }
   double chance(SymbolId symbol) const override {
     if constexpr (requires { store_.chance(symbol); }) {
-      return store_.chance(symbol);
+      return live().chance(symbol);
     } else {
       return Filter::chance(symbol);
     }
   }
-  double entropy() const override { return store_.entropy(); }
-  double log_norm() const override { return normalise_ ? log_survival_ : store_.log_mass(); }
-  std::uint64_t support() const override { return store_.support(); }
-  std::vector<double> state() const override { return store_.state(); }
+  double entropy() const override { return live().entropy(); }
+  double log_norm() const override { return normalise_ ? log_survival_ : live().log_mass(); }
+  std::uint64_t support() const override { return live().support(); }
+  std::vector<double> state() const override { return live().state(); }
   const Store& store() const { return store_; }
 
  private:
@@ -75,8 +81,8 @@ class JointFilter : public Filter {
     const bool evidence = store_.reveal(symbol);
     if (!evidence && Traits::kExact) return;
     const Number left = store_.total();
-    if (Traits::is_zero(left)) throw_zero_evidence(format_);
-    if (Traits::is_broken(left)) throw_broken();
+    if (Traits::is_zero(left)) end_by_evidence();
+    if (Traits::is_broken(left)) end_by_size();
     if (evidence) {
       const double log_left = Traits::log(left);
       report.survival = std::exp(log_left);
@@ -90,10 +96,13 @@ class JointFilter : public Filter {
     const double before = store_.log_mass();
     if (hard_resets_) {
       if (const std::optional<StateId> only = store_.only_state(symbol)) {
-        const std::vector<double> belief = store_.belief();
-        report.survival = belief[*only];
+        report.survival = share_of(*only);
         if (!store_.holds(*only)) {
-          if (!is_possible()) throw_zero_evidence(format_);
+          release();
+          if (!is_possible()) {
+            ended_ = true;
+            throw_zero_evidence(format_, false);
+          }
           report.recovered = true;
         }
         store_.put_state(*only);
@@ -101,16 +110,38 @@ class JointFilter : public Filter {
       }
     }
     if (store_.reveal(symbol)) report.survival = std::exp(store_.log_mass() - before);
-    if (store_.vanished()) throw_zero_evidence(format_);
-    if (store_.broken()) throw_broken();
+    if (store_.vanished()) end_by_evidence();
+    if (store_.broken()) end_by_size();
   }
 
-  [[noreturn]] void throw_broken() const {
-    fail("step {}: the state holds a number that is too large for {}", steps(), format_);
+  double share_of(StateId state) const {
+    if constexpr (requires { store_.share(state); }) {
+      return store_.share(state);
+    } else {
+      return store_.belief()[state];
+    }
+  }
+
+  // What a large store holds is given back, so that what comes next can have its memory.
+  void release() {
+    if constexpr (requires { store_.release(); }) store_.release();
+  }
+  const Store& live() const {
+    if (ended_) wrong_use("a filter that has failed holds no belief any more");
+    return store_;
+  }
+  [[noreturn]] void end_by_evidence() {
+    ended_ = true;
+    release();
+    throw_zero_evidence(format_, is_possible());
+  }
+  [[noreturn]] void end_by_size() {
+    ended_ = true;
+    throw NumberTooLarge(steps(), format_);
   }
 
   Store store_;
-  bool normalise_, hard_resets_;
+  bool normalise_, hard_resets_, ended_ = false;
   std::string format_;
   std::vector<Number> gains_;
   double log_survival_ = 0;

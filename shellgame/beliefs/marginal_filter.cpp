@@ -57,6 +57,7 @@ class MarginalFilter : public Filter {
   }
 
   std::vector<double> predict(VariableId variable) const override {
+    require_variable(variable);
     const std::vector<double>& all = decoded();
     const auto first = all.begin() + static_cast<std::ptrdiff_t>(variable * n_);
     return {first, first + static_cast<std::ptrdiff_t>(n_)};

@@ -63,6 +63,11 @@ double rounded(double x) {
     if (!std::isfinite(x))
       return kFormat.has_infinity ? x : std::numeric_limits<double>::quiet_NaN();
     if (x == 0) return x;
+    // Far above the largest number the auxiliary one below would be infinite.
+    if (std::abs(x) >= 2 * kFormat.largest) {
+      return kFormat.has_infinity ? std::copysign(std::numeric_limits<double>::infinity(), x)
+                                  : std::numeric_limits<double>::quiet_NaN();
+    }
     const int exponent = static_cast<int>((std::bit_cast<std::uint64_t>(x) >> 52) & 2047) - 1023;
     const int last = std::max(exponent, kFormat.lowest_exponent) - (kFormat.digits - 1);
     // Adding and taking away 1.5 * 2^52 units rounds to whole units, ties to even.

@@ -8,11 +8,33 @@
 namespace shellgame {
 namespace {
 
+// The event whose evidence does not hold, as a filter would name it: by its step of the word.
+[[noreturn]] void throw_contradiction(const Program& program, const Execution& run) {
+  std::uint64_t step = 0, commands = 0;
+  for (std::size_t i = 0; i < *run.contradiction; ++i) {
+    const Event& event = program.events()[i];
+    const bool command = is_command(event.kind);
+    commands += command ? 1 : 0;
+    step += event.kind == EventKind::kPrint ? event.count
+                                            : (command || event.kind == EventKind::kAssert ? 1 : 0);
+  }
+  const Event& event = program.events()[*run.contradiction];
+  const State& state = commands == 0 ? run.initial : run.states[commands - 1];
+  std::size_t part = 0;
+  if (event.kind == EventKind::kPrint) {
+    while (part + 1u < event.count &&
+           state[program.variables(event)[part]] == program.values(event)[part])
+      ++part;
+  }
+  throw ZeroEvidence(step + part + 1, symbol_name(program, event, part, Prints::kByVariable), false,
+                     "fp64");
+}
+
 // Without uncertainty every value is known: no filter is needed, whatever the number of variables.
 std::vector<std::vector<double>> certain_predictions(const Program& program,
                                                      const std::vector<RevealMark>& marks) {
   const Execution run = execute(program);
-  if (run.contradiction) fail("event {}: what it shows is impossible", *run.contradiction + 1);
+  if (run.contradiction) throw_contradiction(program, run);
   std::vector<std::vector<double>> result;
   for (const RevealMark& mark : marks) {
     const State& state = mark.command == 0 ? run.initial : run.states[mark.command - 1];
@@ -33,7 +55,10 @@ std::vector<std::vector<double>> predictions(const Program& program,
   const auto filter = make_exact_filter(read.automaton);
   std::vector<std::vector<double>> result;
   std::size_t next = 0;  // mark
-  for (std::size_t t = 0; t < read.word.size(); ++t) {
+  // Nothing is asked for after the last evidence, which may still be impossible.
+  std::size_t last = read.word.size();
+  while (last > 0 && read.automaton.symbol(read.word[last - 1]).is_transition_only()) --last;
+  for (std::size_t t = 0; t < last; ++t) {
     const Event& event = program.events()[read.events[t]];
     // A print has a symbol for each of its marks; an assert has one symbol for all of them.
     bool first = true;
@@ -43,7 +68,6 @@ std::vector<std::vector<double>> predictions(const Program& program,
       first = false;
       ++next;
     }
-    if (next == marks.size()) break;  // nothing after the last reveal is asked for
     filter->step(read.word[t]);
   }
   return result;

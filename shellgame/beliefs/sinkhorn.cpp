@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "shellgame/system/error.h"
+#include "shellgame/beliefs/filter_failure.h"
 
 namespace shellgame {
 namespace {
@@ -31,8 +31,9 @@ double distance_from_one(const std::vector<double>& sums) {
 void check_positive(const std::vector<double>& sums, const char* what) {
   for (std::size_t i = 0; i < sums.size(); ++i) {
     if (!(sums[i] > 0))
-      fail("every {} must keep some mass to be decoded, and {} {} has none left", what, what,
-           i + 1);
+      throw NothingToDecode(
+          fmt::format("every {} must keep some mass to be decoded, and {} {} has none left", what,
+                      what, i + 1));
   }
 }
 

@@ -16,7 +16,7 @@ struct Sinkhorn {
   double residual = 0;
 };
 
-// Throws Error if a row or column has no mass at all.
+// Throws NothingToDecode if a row or column has no mass at all.
 Sinkhorn sinkhorn(std::vector<double> matrix, std::size_t n, double tolerance, int most_rounds);
 
 }  // namespace shellgame

@@ -7,6 +7,8 @@
 
 #include "shellgame/beliefs/filters.h"
 #include "shellgame/beliefs/joint_filter.h"
+#include "shellgame/system/memory_promise.h"
+#include "shellgame/system/saturating.h"
 
 namespace shellgame {
 namespace {
@@ -23,7 +25,14 @@ class Steps {
   // Weights of the reveal; empty if there is none.
   const Vector& weights(SymbolId symbol) { return compiled(symbol).weights; }
 
-  // Calls visit(q, q', probability) for every transition out of a state of `from`.
+  using Chances = std::vector<std::pair<StateId, double>>;
+  // Where a reset goes, whatever the state was; null if the symbol is none.
+  const Chances* prior(SymbolId symbol) {
+    const Compiled& c = compiled(symbol);
+    return c.prior.empty() ? nullptr : &c.prior;
+  }
+
+  // Calls visit(q, q', probability) for every transition; the symbol is no reset.
   template <class Visit>
   void each_transition(SymbolId symbol, const Visit& visit) {
     const Compiled& c = compiled(symbol);
@@ -51,6 +60,7 @@ class Steps {
     std::vector<std::shared_ptr<const IndexTable>> sources;
     std::vector<std::uint32_t> offsets;
     std::vector<StateId> targets;
+    Chances prior;
   };
 
   const Compiled& compiled(SymbolId id) {
@@ -74,6 +84,10 @@ class Steps {
                                 ? nullptr
                                 : predecessors(static_cast<int>(space.degree()), s, shuffle->acts));
         c.outcome_weights.push_back(to_double(weight));
+      }
+    } else if (const auto* reset = std::get_if<Reset>(&symbol.transition)) {
+      for (const auto& [target, weight] : expand(space, reset->prior)) {
+        if (weight != 0) c.prior.emplace_back(target, to_double(weight));
       }
     } else if (!symbol.is_reveal_only()) {
       for (StateId q = 0; q < size; ++q) {
@@ -118,6 +132,10 @@ double smooth(const Automaton& automaton, std::span<const SymbolId> word,
   const std::size_t length = word.size();
   const std::size_t stride =
       std::max<std::size_t>(1, static_cast<std::size_t>(std::sqrt(static_cast<double>(length))));
+  const std::size_t vectors = length / stride + stride + 8;  // kept, of a stretch, and some more
+  const MemoryPromise promise(
+      saturating_multiply(std::uint64_t{sizeof(double)}, vectors, automaton.space().size()),
+      fmt::format("smoothing of {} symbols with {} states", length, automaton.space().size()));
   // Forward, keeping the belief at every stride-th step to start again from.
   ExactFilter filter(automaton, FilterOptions{});
   std::vector<Vector> kept;
@@ -143,10 +161,16 @@ double smooth(const Automaton& automaton, std::span<const SymbolId> word,
         advance(automaton, word[k], again);
       }
     }
-    std::ranges::fill(earlier, 0.0);
-    steps.each_transition(word[t], [&](StateId from, StateId to, double probability) {
-      earlier[from] += probability * later[to];
-    });
+    if (const auto* prior = steps.prior(word[t])) {  // it forgets: the same from every state
+      double same = 0;
+      for (const auto& [to, probability] : *prior) same += probability * later[to];
+      std::ranges::fill(earlier, same);
+    } else {
+      std::ranges::fill(earlier, 0.0);
+      steps.each_transition(word[t], [&](StateId from, StateId to, double probability) {
+        earlier[from] += probability * later[to];
+      });
+    }
     const Vector& weights = steps.weights(word[t]);
     for (std::size_t q = 0; q < weights.size(); ++q) earlier[q] *= weights[q];
     later.swap(earlier);
@@ -174,10 +198,9 @@ std::vector<std::vector<double>> smoothed(const Automaton& automaton,
 Path most_likely_path(const Automaton& automaton, std::span<const SymbolId> word) {
   check_tabled(automaton, "the most likely path");
   const std::size_t size = automaton.space().size();
-  if (word.size() > (std::uint64_t{8} << 30) / 4 / size) {
-    wrong_use("the most likely path must need at most 8 GiB, and {} symbols with {} states do not",
-              word.size(), size);
-  }
+  const MemoryPromise promise(
+      saturating_multiply(std::uint64_t{sizeof(StateId)}, word.size(), size),
+      fmt::format("the most likely path of {} symbols with {} states", word.size(), size));
   constexpr double kNever = -std::numeric_limits<double>::infinity();
   Vector best(size, kNever), next(size);
   for (const auto& [state, weight] : expand(automaton.space(), automaton.start()))
@@ -191,13 +214,21 @@ Path most_likely_path(const Automaton& automaton, std::span<const SymbolId> word
       throw ZeroEvidence(t + 1, automaton.symbol(word[t]).name, false, "fp64");
     std::ranges::fill(next, kNever);
     StateId* came = from.data() + t * size;
-    steps.each_transition(word[t], [&](StateId q, StateId to, double probability) {
-      const double log = best[q] + std::log(probability);
-      if (log > next[to] || (log == next[to] && log != kNever && q < came[to])) {
-        next[to] = log;
-        came[to] = q;
+    if (const auto* prior = steps.prior(word[t])) {  // from the best state, the first of equals
+      const auto first = std::ranges::max_element(best);
+      for (const auto& [to, probability] : *prior) {
+        next[to] = *first + std::log(probability);
+        came[to] = static_cast<StateId>(first - best.begin());
       }
-    });
+    } else {
+      steps.each_transition(word[t], [&](StateId q, StateId to, double probability) {
+        const double log = best[q] + std::log(probability);
+        if (log > next[to] || (log == next[to] && log != kNever && q < came[to])) {
+          next[to] = log;
+          came[to] = q;
+        }
+      });
+    }
     best.swap(next);
   }
   Path path;

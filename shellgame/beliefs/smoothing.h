@@ -12,7 +12,8 @@ namespace shellgame {
 
 // Forward-backward: visit(t, p) gets p(q_t | all symbols) for t = T, T-1, ..., 0, where q_t is the
 // state before symbol t (q_T is the state after the last). Returns the log of the probability of
-// all evidence. Keeps about 2 sqrt(T) vectors. Throws ZeroEvidence as an exact filter does.
+// all evidence. Keeps about 2 sqrt(T) vectors. Throws ZeroEvidence as an exact filter does, and
+// Error if memory cannot hold them.
 double smooth(const Automaton& automaton, std::span<const SymbolId> word,
               const std::function<void(std::size_t, const std::vector<double>&)>& visit);
 
@@ -26,7 +27,7 @@ struct Path {
 };
 
 // The most likely path (Viterbi); among equals the one whose later states come first in the order.
-// Needs 4 bytes for each state and symbol; throws UsageError above 8 GiB.
+// Needs 4 bytes for each state and symbol; throws Error if memory has not so much.
 Path most_likely_path(const Automaton& automaton, std::span<const SymbolId> word);
 
 }  // namespace shellgame

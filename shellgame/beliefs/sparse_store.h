@@ -12,6 +12,7 @@
 #include "shellgame/beliefs/decode.h"
 #include "shellgame/beliefs/orders.h"
 #include "shellgame/system/error.h"
+#include "shellgame/system/memory.h"
 
 namespace shellgame {
 
@@ -145,6 +146,10 @@ class SparseStore {
   double entropy() const { return entropy_of(normalised(masses())); }
 
   std::size_t entries() const { return entries_.size(); }
+  void release() {
+    entries_ = {};
+    slots_ = {};
+  }
   template <class Visit>
   void each_order(const Visit& visit) const {
     for (const Entry& entry : entries_) visit(Permutation::from_bits(entry.key), entry.mass);
@@ -229,6 +234,11 @@ class SparseStore {
     slots_[at] = static_cast<std::uint32_t>(entries_.size());
   }
   void grow() {
+    // While a vector grows there is a copy of it. Small ones are not worth the question.
+    if (slots_.size() >= kAsked) {
+      require_memory(4 * slots_.size() * sizeof(std::uint32_t) + 2 * slots_.size() * sizeof(Entry),
+                     fmt::format("a sparse filter of {} reachable states", slots_.size()));
+    }
     slots_.assign(2 * slots_.size(), 0);
     for (std::size_t i = 0; i < entries_.size(); ++i)
       slots_[slot_free(entries_[i].key)] = static_cast<std::uint32_t>(i + 1);
@@ -246,6 +256,7 @@ class SparseStore {
       slots_[slot_free(entries_[i].key)] = static_cast<std::uint32_t>(i + 1);
   }
 
+  static constexpr std::size_t kAsked = std::size_t{1} << 21;
   static constexpr std::size_t kMostEntries = std::size_t{1} << 28;
   const Automaton& automaton_;
   std::vector<Entry> entries_;

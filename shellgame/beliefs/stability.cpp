@@ -34,11 +34,10 @@ class Runner {
       if (!(difference <= wrong_by) && !result.wrong_step) result.wrong_step = now;
     } catch (const ZeroEvidence&) {
       end(result.vanished_step, now);
-    } catch (const UsageError&) {
-      throw;
-    } catch (const Error&) {  // a number too large, or nothing left to decode
-      end(result.filter.kind == FilterKind::kMarginal ? result.vanished_step : result.overflow_step,
-          now);
+    } catch (const NothingToDecode&) {
+      end(result.vanished_step, now);
+    } catch (const NumberTooLarge&) {
+      end(result.overflow_step, now);
     }
   }
 

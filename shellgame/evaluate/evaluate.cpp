@@ -9,6 +9,9 @@
 
 #include "shellgame/evaluate/row_buffer.h"
 #include "shellgame/system/error.h"
+#include "shellgame/system/memory.h"
+#include "shellgame/system/number.h"
+#include "shellgame/system/saturating.h"
 #include "shellgame/system/threads.h"
 
 namespace shellgame {
@@ -17,6 +20,18 @@ namespace {
 // Tokens of a row at once, and of all rows at once where there are few: smaller passes cost up to a
 // fifth more a token.
 constexpr std::size_t kSlice = 512, kTokens = 4096;
+
+std::size_t slice_of(const EvaluationOptions& options, std::size_t rows) {
+  return options.slice > 0 ? options.slice : std::max<std::size_t>(kSlice, kTokens / rows);
+}
+
+// What one pass over so many tokens holds at the least: the stream, and what a layer makes of it,
+// half a dozen times as wide.
+std::uint64_t pass_memory(const Model& model, std::uint64_t rows, std::uint64_t tokens) {
+  const auto width = static_cast<std::uint64_t>(model.config().spec().width);
+  const auto size = static_cast<std::uint64_t>(model.parameters().front().value.element_size());
+  return saturating_multiply(rows, tokens, 8 * width * size);
+}
 
 // A place in the rows whose logits are needed.
 struct Place {
@@ -58,8 +73,7 @@ class Batch {
         result_(result),
         device_(model.parameters().front().value.device()),
         rows_(std::move(rows)),
-        slice_(options.slice > 0 ? options.slice
-                                 : std::max<std::size_t>(kSlice, kTokens / rows_.size())) {}
+        slice_(slice_of(options, rows_.size())) {}
 
   void run() {
     for (;;) {
@@ -98,7 +112,7 @@ class Batch {
     logits.largest = logits.values.amax(-1).contiguous();
     for (std::size_t i = 0; i < places.size(); ++i) {
       if (std::isfinite(logits.log_sums.data_ptr<double>()[i])) continue;
-      fail("the model's logits must be numbers, but are not at trace {}, around token {}",
+      fail("the model's logits must be finite, but are not at trace {}, around token {}",
            rows_[places[i].row].index(),
            state.tokens - length + static_cast<std::int64_t>(places[i].token));
     }
@@ -294,7 +308,8 @@ std::int64_t growing_memory(const Model& model, std::uint64_t tokens) {
     if (layer.options.has("num_heads")) heads = std::max(heads, layer.options.size("num_heads"));
   }
   const auto width = static_cast<std::int64_t>(model.parameters().front().value.element_size());
-  return static_cast<std::int64_t>(tokens) * (4 * token + 5 * heads * 256 * width);
+  return saturating_multiply(static_cast<std::int64_t>(std::min(tokens, kMostSigned)),
+                             4 * token + 5 * heads * 256 * width);
 }
 
 Evaluation evaluate(const Model& model, const RowMaker& rows, std::uint64_t first,
@@ -315,6 +330,12 @@ Evaluation evaluate(const Model& model, const RowMaker& rows, std::uint64_t firs
       side_by_side = std::min(side_by_side, static_cast<std::size_t>(options.most_memory / one));
     }
   }
+  const std::size_t together = std::min<std::uint64_t>(side_by_side, count);
+  if (const std::size_t slice = slice_of(options, together); slice > kSlice)
+    require_memory(pass_memory(model, together, std::min<std::uint64_t>(slice, rows.tokens())),
+                   fmt::format("{} rows with {} tokens at once", together, slice));
+  require_memory(saturating_multiply<std::uint64_t>(count, sizeof(Tally::Trace)),
+                 fmt::format("what is counted of {} rows", count));
   const at::NoGradGuard no_gradients;
   Evaluation result;
   result.tally = Tally(count);

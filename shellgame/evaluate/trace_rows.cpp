@@ -6,6 +6,7 @@
 
 #include "shellgame/beliefs/predictions.h"
 #include "shellgame/system/error.h"
+#include "shellgame/system/saturating.h"
 #include "shellgame/tokens/token_stream.h"
 
 namespace shellgame {
@@ -83,7 +84,9 @@ TraceRows::TraceRows(const Task& task, const Tokenizer& tokenizer, std::uint64_t
   }
   const std::uint64_t seen = std::min(own.commands, 16 * kPieceCommands);
   if (maker_.lines() != nullptr && own.commands > seen && seen > kPieceCommands) {
-    tokens_ += (tokens_ - first) * (own.commands - seen) / (seen - kPieceCommands);
+    const std::uint64_t rest =
+        saturating_multiply(tokens_ - first, own.commands - seen) / (seen - kPieceCommands);
+    tokens_ = saturating_add(tokens_, rest);
   }
 }
 

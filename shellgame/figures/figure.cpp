@@ -16,6 +16,8 @@ const std::vector<FigureEntry>& all_figures() {
       "are trained";
   static const std::vector<FigureEntry> figures = {
       {"hierarchy", "The state-tracking hierarchy", kCompared, hierarchy_figure},
+      {"overview", "A trace, and how far three architectures follow such traces", kCompared,
+       overview_figure},
       {"representations", "Three representations of one trace", "", representations_figure},
       {"spacing", "Accuracy against reveal spacing, Transformers",
        "results of experiments/spacing.toml; else small runs are trained", spacing_figure},
@@ -43,7 +45,7 @@ const FigureEntry& find_figure(const std::string& name) {
   }
   const std::string near = nearest_name(name, names);
   wrong_use("a figure must be 'all' or one of {}, not '{}'{}", fmt::join(names, ", "), name,
-            near.empty() ? "" : fmt::format("; is '{}' meant?", near));
+            near.empty() ? "" : fmt::format("; did you mean '{}'?", near));
 }
 
 void draw_heading(Canvas& canvas, double x, double y, const std::string& letter,

@@ -37,6 +37,7 @@ void draw_heading(Canvas& canvas, double x, double y, const std::string& letter,
 
 // One file each.
 Figure hierarchy_figure(FigureSources& sources);
+Figure overview_figure(FigureSources& sources);
 Figure representations_figure(FigureSources& sources);
 Figure spacing_figure(FigureSources& sources);
 Figure reveals_figure(FigureSources& sources);

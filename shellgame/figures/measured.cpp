@@ -10,6 +10,7 @@
 #include "shellgame/report/run_groups.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/system/read_json.h"
 #include "shellgame/tasks/task_keys.h"
 
 namespace shellgame {
@@ -25,6 +26,12 @@ Measured described(const Experiment& experiment) {
   measured.group = experiment.task.group;
   for (const TaskKey& key : task_keys()) {
     if (key.name == "moves") measured.moves = key.get(experiment.task);
+  }
+  for (const StageSettings& stage : experiment.stages) {
+    if (stage.commands.empty()) continue;
+    const double segments = stage.stream ? std::max(stage.stream->from, stage.stream->to) : 1;
+    const double longest = static_cast<double>(std::ranges::max(stage.commands)) * segments;
+    measured.stream = std::max(measured.stream, static_cast<std::uint64_t>(longest));
   }
   const StageSettings& last = experiment.stages.back();
   if (!last.commands.empty() && !last.spacing.empty()) {
@@ -117,13 +124,14 @@ std::vector<Measured> measured_of_runs(const std::string& directory) {
     }
     // A copy of a run, or the same seed evaluated once more.
     if (std::ranges::find(measured.seeds, experiment.seed) != measured.seeds.end()) continue;
-    const Json result = Json::parse(read_file(run + "/result.json"), nullptr, false);
+    const Json result = parse_ordered_json(read_file(run + "/result.json"), run + "/result.json");
     if (!result.is_object()) continue;
     measured.parameters = result.value("parameters", std::int64_t{0});
     measured.seeds.push_back(experiment.seed);
     measured.directories.push_back(run);
     if (!fs::exists(run + "/evaluation.json")) continue;
-    const Json cells = Json::parse(read_file(run + "/evaluation.json"), nullptr, false);
+    const Json cells =
+        parse_ordered_json(read_file(run + "/evaluation.json"), run + "/evaluation.json");
     if (cells.is_array()) add_run(measured, cells);
   }
   std::vector<Measured> found;
@@ -141,7 +149,7 @@ std::vector<Measured> measured_of_results(const std::string& directory) {
   }
   std::ranges::sort(files);
   for (const fs::path& file : files) {
-    const Json all = Json::parse(read_file(file.string()), nullptr, false);
+    const Json all = parse_ordered_json(read_file(file.string()), file.string());
     if (!all.is_object() || !all.contains("runs"))
       throw InputError(file.string(), "published results must be the JSON that a sweep writes");
     const fs::path experiment =

@@ -26,6 +26,7 @@ struct Measured {
   std::string experiment, label, group, moves;
   Cell2 trained;                             // the last stage; of several spacings the widest
   std::vector<std::uint64_t> spacings = {};  // all of the last stage's
+  std::uint64_t stream = 0;  // commands of the longest stream that was trained, of any stage
   std::map<Cell2, MeasuredCell> cells = {};
   std::vector<std::uint64_t> seeds = {};
   std::int64_t parameters = 0;

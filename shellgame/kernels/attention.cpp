@@ -8,12 +8,14 @@
 #include <algorithm>
 #include <limits>
 
+#include "shellgame/kernels/nan_or-inl.h"
 #include "shellgame/kernels/scratch.h"
 #include "shellgame/kernels/small_matrix-inl.h"
 
 namespace shellgame {
 #ifndef SHELLGAME_KERNELS_ATTENTION_ONCE
 #define SHELLGAME_KERNELS_ATTENTION_ONCE
+namespace {
 
 // Measured beside 48 and 96 queries and 128 keys: equal for long sequences, best for short ones.
 inline constexpr std::size_t kKeyBlock = 64, kQueryBlock = 24;
@@ -51,12 +53,14 @@ class AttentionSpace {
   std::size_t used_ = 0;
 };
 
+}  // namespace
 #endif
 }  // namespace shellgame
 
 HWY_BEFORE_NAMESPACE();
 namespace shellgame {
 namespace HWY_NAMESPACE {
+namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Columns and widths are whole vectors, and at least 4 for transposes.
@@ -80,7 +84,7 @@ HWY_INLINE FloatVector exp_below(FloatVector x) {
   p = hn::MulAdd(p, r, hn::Set(d, 1.0F));
   const auto power = hn::ShiftLeft<23>(hn::BitCast(di, shifted));
   const FloatVector y = hn::BitCast(d, hn::Add(hn::BitCast(di, p), power));
-  return hn::IfThenZeroElse(hn::Lt(t, hn::Set(d, -100.0F)), y);
+  return nan_or(x, hn::IfThenZeroElse(hn::Lt(t, hn::Set(d, -100.0F)), y));
 }
 
 // to [rows.., distance] = factor * `count` rows of one head; zeros to the width's end in whole
@@ -333,6 +337,7 @@ void AttentionBackwardItem(const AttentionSizes& s, const AttentionInput<float>&
   scatter(dv, vr, 1, s.V, s.S, out.dv, b * s.S, g);
 }
 
+}  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace shellgame
 HWY_AFTER_NAMESPACE();

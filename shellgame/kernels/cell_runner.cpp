@@ -94,9 +94,10 @@ void weight_gradients(const CellShape& shape, const Sizes& z, std::int64_t head,
                       float* d_bias) {
   constexpr std::int64_t kRows = 96;
   const std::int64_t column = (gate * shape.heads + head) * z.e;
-  const Rows g = {d_recurrent + (head * z.gates + gate) * z.e * z.e, z.e};
+  const bool weights = d_recurrent != nullptr;
+  const Rows g = {weights ? d_recurrent + (head * z.gates + gate) * z.e * z.e : nullptr, z.e};
   float* const bias = d_bias == nullptr ? nullptr : d_bias + column;
-  for (std::int64_t i = 0; i < z.e; ++i) std::fill(g.row(i), g.row(i) + z.e, 0.0F);
+  for (std::int64_t i = 0; weights && i < z.e; ++i) std::fill(g.row(i), g.row(i) + z.e, 0.0F);
   if (bias != nullptr) std::fill(bias, bias + z.e, 0.0F);
   Scratch panels(panels_of(z.e) * kPanel * kRows);
   const auto add = [&](std::int64_t rows, ConstRows left, ConstRows before) {
@@ -106,9 +107,9 @@ void weight_gradients(const CellShape& shape, const Sizes& z, std::int64_t head,
   for (std::int64_t b = 0; b < shape.batch; ++b) {
     const ConstRows d = {d_raw + b * shape.time * z.token + column, z.token};
     const ConstRows hidden = {y + b * shape.time * z.all + head * z.e, z.all};
-    if (state != nullptr && shape.time > 0)
+    if (weights && state != nullptr && shape.time > 0)
       add(1, d, {state + (b * shape.heads + head) * z.e, z.all});
-    for (std::int64_t t = 1; t < shape.time; t += kRows)
+    for (std::int64_t t = 1; weights && t < shape.time; t += kRows)
       add(std::min(kRows, shape.time - t), d.from(t), hidden.from(t - 1));
     for (std::int64_t t = 0; bias != nullptr && t < shape.time; ++t) {
       for (std::int64_t i = 0; i < z.e; ++i) bias[i] += d.row(t)[i];
@@ -197,6 +198,7 @@ void run_cell_backward(const CellKind& kind, const CellShape& shape, const float
     }
     now.store(d_state);
   });
+  if (d_recurrent == nullptr && d_bias == nullptr) return;
   const float* const d_raw = d_back == nullptr ? dx : d_back;
   share_work(static_cast<std::size_t>(z.gates * shape.heads), z.work, [&](std::size_t item) {
     const auto i = static_cast<std::int64_t>(item);

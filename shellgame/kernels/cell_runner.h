@@ -50,8 +50,8 @@ std::int64_t cell_saved_size(const CellKind& kind, const CellShape& shape);
 void run_cell(const CellKind& kind, const CellShape& shape, const float* x, const float* recurrent,
               const float* bias, const float* state, float* y, float* final_state, float* saved);
 
-// dy [B, T, H, E]; d_final_state [S, B, H, E] or null. Written: dx, d_recurrent, d_bias (may be
-// null), d_state (may be null). d_back is room for what dx is too, for kinds that need it, or null.
+// dy [B, T, H, E]; d_final_state [S, B, H, E] or null. Written: dx, and d_recurrent, d_bias and
+// d_state unless they are null. d_back is room for what dx is too, for kinds that need it, or null.
 void run_cell_backward(const CellKind& kind, const CellShape& shape, const float* recurrent,
                        const float* state, const float* y, const float* saved, const float* dy,
                        const float* d_final_state, float* dx, float* d_back, float* d_recurrent,

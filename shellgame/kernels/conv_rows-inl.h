@@ -71,7 +71,7 @@ struct Relu {
     const FloatTag d;
     const auto positive = hn::Gt(x, hn::Zero(d));
     derivative = hn::IfThenElseZero(positive, hn::Set(d, 1.0f));
-    return hn::IfThenElseZero(positive, x);
+    return nan_or(x, hn::IfThenElseZero(positive, x));
   }
 };
 struct EluPlusOne {
@@ -79,7 +79,8 @@ struct EluPlusOne {
     const FloatTag d;
     const FloatVector one = hn::Set(d, 1.0f);
     const auto positive = hn::Gt(x, hn::Zero(d));
-    derivative = hn::IfThenElse(positive, one, fast_exp(d, hn::Min(x, hn::Zero(d))));
+    const FloatVector below = hn::IfThenElse(positive, one, fast_exp(d, hn::Min(x, hn::Zero(d))));
+    derivative = nan_or(x, below);
     return hn::IfThenElse(positive, hn::Add(x, one), derivative);
   }
 };

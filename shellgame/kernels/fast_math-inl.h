@@ -1,4 +1,5 @@
-// exp, sigmoid, SiLU and tanh of vectors, relative error below 3e-7. Included once for each target.
+// exp, sigmoid and tanh of vectors, relative error below 3e-7; NaN gives a NaN. Included once for
+// each target.
 
 #if defined(SHELLGAME_KERNELS_FAST_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SHELLGAME_KERNELS_FAST_MATH_INL_H_
@@ -8,6 +9,8 @@
 #endif
 
 #include <hwy/highway.h>
+
+#include "shellgame/kernels/nan_or-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace shellgame {
@@ -40,7 +43,7 @@ HWY_INLINE V exp(D d, V x) {
   const V lowest = hn::Set(d, -87.3F);
   V power;
   const V part = expm1_parts(d, hn::Min(hn::Max(x, lowest), hn::Set(d, 88.3F)), power);
-  return hn::IfThenZeroElse(hn::Lt(x, lowest), hn::MulAdd(power, part, power));
+  return nan_or(x, hn::IfThenZeroElse(hn::Lt(x, lowest), hn::MulAdd(power, part, power)));
 }
 
 template <class D, class V = hn::Vec<D>>
@@ -49,7 +52,7 @@ HWY_INLINE V sigmoid(D d, V x) {
   const V bounded = hn::Min(hn::Max(hn::Neg(x), hn::Set(d, -87.3F)), hn::Set(d, 88.3F));
   V power;
   const V part = expm1_parts(d, bounded, power);
-  return hn::Div(one, hn::Add(one, hn::MulAdd(power, part, power)));
+  return nan_or(x, hn::Div(one, hn::Add(one, hn::MulAdd(power, part, power))));
 }
 
 // tanh |x| = e / (e + 2) with e = exp(2 |x|) - 1, which keeps its digits near 0.
@@ -59,7 +62,7 @@ HWY_INLINE V tanh(D d, V x) {
   V power;
   const V part = expm1_parts(d, hn::Add(size, size), power);
   const V e = hn::MulAdd(power, part, hn::Sub(power, hn::Set(d, 1.0F)));
-  return hn::CopySign(hn::Div(e, hn::Add(e, hn::Set(d, 2.0F))), x);
+  return nan_or(x, hn::CopySign(hn::Div(e, hn::Add(e, hn::Set(d, 2.0F))), x));
 }
 
 }  // namespace fast

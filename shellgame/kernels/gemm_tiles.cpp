@@ -11,6 +11,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace shellgame {
 namespace HWY_NAMESPACE {
+namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::CappedTag<float, kPanel>;
@@ -262,6 +263,7 @@ void pack_panels(std::int64_t rows, std::int64_t width, ConstRows x, const float
   }
 }
 
+}  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace shellgame
 HWY_AFTER_NAMESPACE();

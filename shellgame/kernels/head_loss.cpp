@@ -44,14 +44,17 @@ class Sweep {
 
   HeadLoss run() {
     clear_uncounted();
-    Scratch sum(wants_gradients_ && out_.d_head == nullptr ? in_.vocabulary * in_.width : 0);
-    float* d_head = out_.d_head == nullptr ? sum.data() : out_.d_head;
+    // The norm's gradient is made from the head's.
+    const bool wants_weights = out_.d_head != nullptr || out_.d_norm_weight != nullptr;
+    Scratch sum(wants_weights && out_.d_head == nullptr ? in_.vocabulary * in_.width : 0);
+    float* const made = out_.d_head == nullptr ? sum.data() : out_.d_head;
+    float* const d_head = wants_weights ? made : nullptr;
     if (in_.vocabulary * in_.width <= kSmallHead) {
       small(d_head);
     } else {
       large(d_head);
     }
-    if (wants_gradients_) {
+    if (wants_weights) {
       const Weight head = {in_.head, in_.vocabulary};
       float* const into = out_.d_head;
       split_norm_gradient({&head, 1}, in_.width, in_.norm_weight, d_head, out_.d_norm_weight,
@@ -138,7 +141,7 @@ class Sweep {
     const PackedMatrix forward = PackedMatrix::transposed({&head, 1}, width, in_.norm_weight);
     const PackedMatrix back = PackedMatrix::plain({&head, 1}, width, in_.norm_weight);
     const std::int64_t x_stride = good_stride(width), p_stride = good_stride(vocabulary);
-    const OuterSum outer = {vocabulary, width, wants_gradients_ ? d_head : nullptr};
+    const OuterSum outer = {vocabulary, width, d_head};
     sum_outer_products(count_, {&width, 1}, kTileRows * (x_stride + p_stride), {&outer, 1},
                        [&](const OuterTile& tile) {
                          const std::int64_t first = tile.first, rows = tile.rows;
@@ -148,9 +151,12 @@ class Sweep {
                          gemm_tile(tile_product(rows, x, forward, p));
                          for (std::int64_t i = 0; i < rows; ++i) small_row(first + i, p.row(i));
                          if (!wants_gradients_) return;
-                         pack_panels(rows, width, x, nullptr, tile.panels[0], tile.panel_rows);
-                         gemm_tile(tile_product(rows, p, back, x));
-                         scatter_dx(first, rows, x);
+                         if (d_head != nullptr)
+                           pack_panels(rows, width, x, nullptr, tile.panels[0], tile.panel_rows);
+                         if (out_.dx.data != nullptr) {
+                           gemm_tile(tile_product(rows, p, back, x));
+                           scatter_dx(first, rows, x);
+                         }
                          tile.add(0, p, 0);
                        });
   }
@@ -162,7 +168,7 @@ class Sweep {
     const std::int64_t most = std::max<std::int64_t>(1, kLogits / p_stride / kTileRows) * kTileRows;
     const std::int64_t block = std::min((count_ + kTileRows - 1) / kTileRows * kTileRows, most);
     Scratch logits(block * p_stride), x(block * good_stride(in_.width));
-    if (count_ == 0 && wants_gradients_)
+    if (count_ == 0 && d_head != nullptr)
       std::fill(d_head, d_head + in_.vocabulary * in_.width, 0.0F);
     for (std::int64_t first = 0; first < count_; first += block) {
       const std::int64_t rows = std::min(block, count_ - first);
@@ -243,9 +249,12 @@ class Sweep {
             const std::int64_t at = target(first + begin + i) - column;
             if (at >= 0 && at < head.out) tile.row(i)[at] -= static_cast<float>(factor_);
           }
-          TileProduct product = tile_product(tile_rows, tile, packed, g.from(begin));
-          if (group > begin_group) product.base = product.c;
-          gemm_tile(product);
+          if (out_.dx.data != nullptr) {
+            TileProduct product = tile_product(tile_rows, tile, packed, g.from(begin));
+            if (group > begin_group) product.base = product.c;
+            gemm_tile(product);
+          }
+          if (d_head == nullptr) continue;
           gemm_tn_tile({tile_rows,
                         head.out,
                         width,
@@ -257,6 +266,7 @@ class Sweep {
         }
       }
     });
+    if (out_.dx.data == nullptr) return;
     for_row_tiles(rows, [&](std::int64_t begin, std::int64_t tile_rows, std::int64_t) {
       const Rows g = {parts.data() + begin * stride, stride};
       sum_parts(tile_rows * stride, items, rows * stride, g.data, g.data);

@@ -58,16 +58,19 @@ void norm_linear_backward(std::int64_t rows, std::int64_t width, ConstRows x,
                      [&](const OuterTile& tile) {
                        const std::int64_t first = tile.first, done = first + tile.rows;
                        const Rows g = {tile.space, g_stride};
-                       TileProduct product = tile_product(tile.rows, dy.from(first), packed, g);
-                       product.ahead[0] = rows_ahead(dy, done, tile.next);
-                       product.ahead[1] = rows_ahead(x, done, tile.next);
-                       product.ahead[2] = rows_ahead(d_residual, done, tile.next);
-                       gemm_tile(product);
+                       if (dx.data != nullptr) {
+                         TileProduct product = tile_product(tile.rows, dy.from(first), packed, g);
+                         product.ahead[0] = rows_ahead(dy, done, tile.next);
+                         product.ahead[1] = rows_ahead(x, done, tile.next);
+                         product.ahead[2] = rows_ahead(d_residual, done, tile.next);
+                         gemm_tile(product);
+                       }
                        if (wanted) {
                          pack_panels(tile.rows, width, x.from(first), rstd + first, tile.panels[0],
                                      tile.panel_rows);
                          columns.add(tile, dy.from(first), tile.space + kTileRows * g_stride);
                        }
+                       if (dx.data == nullptr) return;
                        norm_backward_tile(tile.rows, width, x.from(first), rstd + first, g,
                                           d_residual.data ? d_residual.from(first) : d_residual,
                                           dx.from(first));

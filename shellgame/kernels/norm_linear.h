@@ -17,7 +17,7 @@ void norm_linear(std::int64_t rows, std::int64_t width, ConstRows x, const float
 
 // dx [rows, width] = d_residual + (gradient through the norm); d_residual may be empty ({}).
 // d_norm_weight [width] and d_weights[i] [out_i, width] are written, not added to; null ones are
-// not computed.
+// not computed, and neither is dx if it is empty.
 void norm_linear_backward(std::int64_t rows, std::int64_t width, ConstRows x,
                           const float* norm_weight, const float* rstd,
                           std::span<const Weight> weights, ConstRows dy, ConstRows d_residual,

@@ -41,6 +41,7 @@ void rms_norm_backward(std::int64_t rows, std::int64_t width, ConstRows x, const
       if (d_weight != nullptr)
         add_products_tile(count, width, dy.from(first), x.from(first), rstd + first,
                           parts.data() + c * width);
+      if (dx.data == nullptr) continue;
       const Rows g = {space.data(), width};
       normalise_tile(count, width, dy.from(first), weight, ones.data(), g);
       norm_backward_tile(count, width, x.from(first), rstd + first, g,

@@ -11,7 +11,7 @@ namespace shellgame {
 // 1).
 void rms_norm(std::int64_t rows, std::int64_t width, ConstRows x, const float* weight, float eps,
               Rows y, float* rstd);
-// dx = d_residual (may be empty) + gradient; d_weight [width] is written, or null.
+// dx = d_residual (may be empty) + gradient, or empty; d_weight [width] is written, or null.
 void rms_norm_backward(std::int64_t rows, std::int64_t width, ConstRows x, const float* weight,
                        const float* rstd, ConstRows dy, ConstRows d_residual, Rows dx,
                        float* d_weight);

@@ -13,6 +13,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace shellgame {
 namespace HWY_NAMESPACE {
+namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::CappedTag<float, 16>;
@@ -216,6 +217,7 @@ void sum_parts(std::int64_t size, std::int64_t parts, std::int64_t stride, const
   });
 }
 
+}  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace shellgame
 HWY_AFTER_NAMESPACE();

@@ -43,9 +43,9 @@ struct SlstmStep {
     // Before the first step there is nothing to keep.
     const auto input_rules = hn::Or(hn::Ge(i, kept), hn::Eq(norm, hn::Zero(d)));
     const V stable = hn::IfThenElse(input_rules, i, kept);
-    const V input = hn::IfThenElse(input_rules, one, fast::exp(d, hn::Sub(i, stable)));
-    const V forget =
-        hn::IfThenZeroElse(hn::Eq(norm, hn::Zero(d)), fast::exp(d, hn::Sub(kept, stable)));
+    const V input = nan_or(i, hn::IfThenElse(input_rules, one, fast::exp(d, hn::Sub(i, stable))));
+    const V forget = nan_or(
+        f, hn::IfThenZeroElse(hn::Eq(norm, hn::Zero(d)), fast::exp(d, hn::Sub(kept, stable))));
     const V new_cell = hn::MulAdd(forget, cell, hn::Mul(input, z));
     const V new_norm = hn::MulAdd(forget, norm, input);
     hn::StoreU(hn::Mul(o, hn::Div(new_cell, new_norm)), d, s.states[0] + e);

@@ -107,12 +107,15 @@ void swiglu_mlp_backward(std::int64_t rows, std::int64_t width, std::int64_t hid
       forward.push_back(PackedMatrix::transposed({&weight, 1}, width, weights.norm));
   }
   // Sums [3 hidden, width] for each block of hidden columns: d gate and d up by (x rstd), a by dy.
-  Scratch sum(3 * hidden * width);
+  const bool inward = gradients.gate || gradients.up || gradients.norm;  // d gate and d up by x
+  Scratch sum(inward || gradients.down ? 3 * hidden * width : 0);
   std::vector<OuterSum> sums;
   for (std::int64_t column = 0; column < hidden; column += kColumnBlock) {
-    for (std::int64_t part = 0; part < 3; ++part)
+    for (std::int64_t part = 0; part < 3; ++part) {
+      const bool wanted = part < 2 ? inward : gradients.down != nullptr;
       sums.push_back({std::min(kColumnBlock, hidden - column), width,
-                      sum.data() + (part * hidden + column) * width});
+                      wanted ? sum.data() + (part * hidden + column) * width : nullptr});
+    }
   }
   const std::int64_t blocks = (hidden + kColumnBlock - 1) / kColumnBlock;
   const std::int64_t stride = good_stride(std::min(hidden, kColumnBlock));
@@ -124,8 +127,10 @@ void swiglu_mlp_backward(std::int64_t rows, std::int64_t width, std::int64_t hid
   sum_outer_products(rows, right_widths, space_size, sums, [&](const OuterTile& tile) {
     const std::int64_t first = tile.first, count = tile.rows, done = first + count;
     const Rows g = {tile.space, g_stride};
-    pack_panels(count, width, x.from(first), rstd + first, tile.panels[0], tile.panel_rows);
-    pack_panels(count, width, dy.from(first), nullptr, tile.panels[1], tile.panel_rows);
+    if (inward)
+      pack_panels(count, width, x.from(first), rstd + first, tile.panels[0], tile.panel_rows);
+    if (gradients.down != nullptr)
+      pack_panels(count, width, dy.from(first), nullptr, tile.panels[1], tile.panel_rows);
     for (std::int64_t column = 0; column < hidden; column += kColumnBlock) {
       const std::int64_t columns = std::min(kColumnBlock, hidden - column);
       const std::int64_t b = column / kColumnBlock;
@@ -152,7 +157,7 @@ void swiglu_mlp_backward(std::int64_t rows, std::int64_t width, std::int64_t hid
       }
       gemm_tile(product);
       swiglu_backward_tile(count, columns, gate, up, a, d_gate, d_up, a);
-      for (std::int64_t i = 0; i < 2; ++i) {
+      for (std::int64_t i = 0; i < 2 && dx.data != nullptr; ++i) {
         product = tile_depths(count, i == 0 ? d_gate : d_up, back, i * hidden + column, columns, g);
         if (column > 0 || i > 0) product.base = g;
         gemm_tile(product);
@@ -162,11 +167,12 @@ void swiglu_mlp_backward(std::int64_t rows, std::int64_t width, std::int64_t hid
       tile.add(j + 1, d_up, 0);
       tile.add(j + 2, a, 1);
     }
+    if (dx.data == nullptr) return;
     norm_backward_tile(count, width, x.from(first), rstd + first, g, dy.from(first),
                        dx.from(first));
   });
   const std::array<float*, 2> d_both = {gradients.gate, gradients.up};
-  split_norm_gradient(both, width, weights.norm, sum.data(), gradients.norm, d_both);
+  if (inward) split_norm_gradient(both, width, weights.norm, sum.data(), gradients.norm, d_both);
   if (gradients.down != nullptr)
     transpose(hidden, width, sum.data() + 2 * hidden * width, gradients.down);
 }

@@ -15,7 +15,7 @@ struct SwigluWeights {
   const float* up = nullptr;    // [hidden, width]
   const float* down = nullptr;  // [width, hidden]
 };
-// The same shapes; all are written, not added to.
+// The same shapes; they are written, not added to. Null ones are not computed.
 struct SwigluGradients {
   float* norm = nullptr;
   float* gate = nullptr;
@@ -31,7 +31,7 @@ bool swiglu_mlp_should_save(std::int64_t width, std::int64_t hidden);
 void swiglu_mlp(std::int64_t rows, std::int64_t width, std::int64_t hidden, ConstRows x,
                 const SwigluWeights& weights, float eps, Rows y, float* rstd, float* saved);
 
-// dx [rows, width], the residual path included.
+// dx [rows, width], the residual path included; empty: not computed.
 void swiglu_mlp_backward(std::int64_t rows, std::int64_t width, std::int64_t hidden, ConstRows x,
                          const SwigluWeights& weights, const float* rstd, const float* saved,
                          ConstRows dy, Rows dx, const SwigluGradients& gradients);

@@ -9,6 +9,8 @@
 
 #include <hwy/highway.h>
 
+#include "shellgame/kernels/nan_or-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace shellgame {
 namespace HWY_NAMESPACE {
@@ -17,9 +19,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 // e^x with a relative error below 2e-7; x is held within [-87.3, 88.3], so that the result is
 // neither 0 nor infinite. NaN gives a NaN.
 template <class D, class Vector = hn::Vec<D>>
-HWY_INLINE Vector fast_exp(D d, Vector x) {
+HWY_INLINE Vector fast_exp(D d, Vector given) {
   const hn::RebindToSigned<D> di;
-  x = hn::Max(hn::Min(x, hn::Set(d, 88.3f)), hn::Set(d, -87.3f));
+  const Vector x = hn::Max(hn::Min(given, hn::Set(d, 88.3f)), hn::Set(d, -87.3f));
   // x = n ln 2 + r with |r| <= ln 2 / 2; adding 1.5 * 2^23 rounds to a whole number.
   const Vector magic = hn::Set(d, 12582912.0f);
   const Vector shifted = hn::MulAdd(x, hn::Set(d, 1.44269504088896341f), magic);
@@ -36,7 +38,7 @@ HWY_INLINE Vector fast_exp(D d, Vector x) {
   const Vector e = hn::MulAdd(poly, r2, hn::Add(r, hn::Set(d, 1.0f)));
   // 2^n: the low bits of `shifted` are n.
   const auto scale = hn::ShiftLeft<23>(hn::BitCast(di, shifted));
-  return hn::BitCast(d, hn::Add(hn::BitCast(di, e), scale));
+  return nan_or(given, hn::BitCast(d, hn::Add(hn::BitCast(di, e), scale)));
 }
 
 template <class D, class Vector = hn::Vec<D>>
@@ -46,11 +48,12 @@ HWY_INLINE Vector fast_sigmoid(D d, Vector x) {
 }
 
 // 1 + e^-x for a sigmoid: a shorter polynomial and a shorter reduction (relative error of e^-x
-// below 2.5e-7), and x held within 43, so that the product of two such values is finite.
+// below 2.5e-7), and x held within 43, so that the product of two such values is finite. NaN gives
+// a NaN.
 template <class D, class Vector = hn::Vec<D>>
-HWY_INLINE Vector one_plus_exp_negative(D d, Vector x) {
+HWY_INLINE Vector one_plus_exp_negative(D d, Vector given) {
   const hn::RebindToSigned<D> di;
-  x = hn::Max(hn::Min(x, hn::Set(d, 43.0f)), hn::Set(d, -43.0f));
+  const Vector x = hn::Max(hn::Min(given, hn::Set(d, 43.0f)), hn::Set(d, -43.0f));
   const Vector magic = hn::Set(d, 12582912.0f);
   const Vector shifted = hn::NegMulAdd(x, hn::Set(d, 1.44269504088896341f), magic);
   const Vector n = hn::Sub(shifted, magic);
@@ -62,10 +65,11 @@ HWY_INLINE Vector one_plus_exp_negative(D d, Vector x) {
   const Vector one = hn::Set(d, 1.0f);
   const Vector e = hn::MulAdd(poly, r2, hn::Sub(one, r));
   const auto scale = hn::ShiftLeft<23>(hn::BitCast(di, shifted));
-  return hn::Add(one, hn::BitCast(d, hn::Add(hn::BitCast(di, e), scale)));
+  return nan_or(given, hn::Add(one, hn::BitCast(d, hn::Add(hn::BitCast(di, e), scale))));
 }
 
-// Two sigmoids with one division, which costs as much as the rest of one.
+// Two sigmoids with one division, which costs as much as the rest of one. NaN in either lane makes
+// both NaN.
 template <class D, class Vector = hn::Vec<D>>
 HWY_INLINE void fast_sigmoids(D d, Vector x0, Vector x1, Vector& s0, Vector& s1) {
   const Vector e0 = one_plus_exp_negative(d, x0), e1 = one_plus_exp_negative(d, x1);

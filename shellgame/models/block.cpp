@@ -28,6 +28,10 @@ at::Tensor Block::forward(const at::Tensor& x, LayerState* state, Pass& pass) co
     y = channel_mixer_->forward(Stream(y, &channel_norm_), state ? &state->channel_mixer : nullptr,
                                 pass);
   }
+  if (state != nullptr) {
+    hold_no_more_than_remembered(state->mixer);
+    hold_no_more_than_remembered(state->channel_mixer);
+  }
   return pass.tap("block_output", y);
 }
 

@@ -1,14 +1,13 @@
 #include "shellgame/models/checkpoint.h"
 
 #include <ATen/Functions.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <filesystem>
 #include <set>
 
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/system/read_json.h"
+#include "shellgame/system/replace_directory.h"
 #include "shellgame/tokens/lexeme_tokenizer.h"
 
 namespace shellgame {
@@ -50,44 +49,25 @@ const char* torch_name(Dtype dtype) {
   }
 }
 
-void remove_quietly(const std::string& path) {
-  std::error_code ignored;
-  std::filesystem::remove_all(path, ignored);
-}
+Json read_config_json(const std::string& path) { return parse_json(read_file(path), path); }
 
-void write_directory(const Model& model, const std::string& directory, const SaveOptions& options) {
-  Json config = model.config().json();
-  config["dtype"] = torch_name(options.dtype);
-  config.erase("torch_dtype");
-  write_file(directory + "/config.json", config.dump(2) + "\n");
-  if (options.lexemes) write_lexeme_tokenizer(directory);
-  if (!options.tokenizer.empty()) write_file(directory + "/tokenizer.json", options.tokenizer);
-  std::vector<at::Tensor> held;
-  std::vector<TensorSource> sources;
-  for (const Parameter& parameter : model.parameters()) {
-    at::Tensor value = parameter.value.detach().to(at::kCPU).contiguous();
-    if (value.scalar_type() != at::kDouble) value = value.to(at::kFloat);
-    held.push_back(value);
-    sources.push_back({.name = parameter.name,
-                       .dtype = value.scalar_type() == at::kDouble ? Dtype::kF64 : Dtype::kF32,
-                       .shape = value.sizes().vec(),
-                       .data = value.data_ptr(),
-                       .stored = options.dtype});
-  }
-  write_tensor_directory(directory, sources, options.max_shard_bytes);
+// Weights of one model under the configuration of another would load without a word.
+void check_identity(const std::string& directory, const TensorDirectory& files) {
+  const std::string path = directory + "/config.json";
+  const Json config = read_config_json(path);
+  const auto found = config.find(kIdentityKey);
+  if (found == config.end() || files.identity().empty() || *found == files.identity()) return;
+  throw InputError(path, fmt::format("the configuration must be of the same model as the weights "
+                                     "beside it, but is of another model: its {} is {}, not \"{}\"",
+                                     kIdentityKey, found->dump(-1, ' ', true), files.identity()));
 }
 
 }  // namespace
 
 ModelConfig read_config(const std::string& directory) {
   const std::string path = directory + "/config.json";
-  const std::string text = read_file(path);
-  Json json;
-  try {
-    json = Json::parse(text);
-  } catch (const Json::exception& error) {
-    throw InputError(path, fmt::format("the file must be JSON: {}", error.what()));
-  }
+  Json json = read_config_json(path);
+  if (json.is_object()) json.erase(kIdentityKey);  // of the files, not of the model
   try {
     return ModelConfig(std::move(json), path);
   } catch (const Json::exception& error) {
@@ -98,6 +78,7 @@ ModelConfig read_config(const std::string& directory) {
 Model load_model(const std::string& directory) {
   Model model(read_config(directory), {.kind = InitKind::kUnset});
   const TensorDirectory files = TensorDirectory::open(directory);
+  check_identity(directory, files);
   std::set<std::string> used;
   bool all_double = true;
   for (const Parameter& parameter : model.parameters()) {
@@ -128,26 +109,40 @@ void write_lexeme_tokenizer(const std::string& directory) {
   write_file(directory + "/tokenizer_config.json", config.dump(2) + "\n");
 }
 
+void write_model_files(const Model& model, const std::string& directory,
+                       const SaveOptions& options) {
+  if (options.lexemes) write_lexeme_tokenizer(directory);
+  if (!options.tokenizer.empty()) write_file(directory + "/tokenizer.json", options.tokenizer);
+  std::vector<at::Tensor> held;
+  std::vector<TensorSource> sources;
+  for (const Parameter& parameter : model.parameters()) {
+    at::Tensor value = parameter.value.detach().to(at::kCPU).contiguous();
+    if (value.scalar_type() != at::kDouble) value = value.to(at::kFloat);
+    held.push_back(value);
+    sources.push_back({.name = parameter.name,
+                       .dtype = value.scalar_type() == at::kDouble ? Dtype::kF64 : Dtype::kF32,
+                       .shape = value.sizes().vec(),
+                       .data = value.data_ptr(),
+                       .stored = options.dtype});
+  }
+  Json config = model.config().json();
+  config["dtype"] = torch_name(options.dtype);
+  config.erase("torch_dtype");
+  config.erase(kIdentityKey);
+  const std::string identity = identity_of(sources, config.dump());
+  config[kIdentityKey] = identity;
+  write_file(directory + "/config.json", config.dump(2) + "\n");
+  Metadata metadata = kPyTorchMetadata;
+  metadata[kIdentityKey] = identity;
+  write_tensor_files(directory, sources, options.max_shard_bytes, metadata);
+}
+
 void save_model(const Model& model, const std::string& directory, const SaveOptions& options) {
-  namespace fs = std::filesystem;
   torch_name(options.dtype);
-  if (fs::exists(directory)) {
-    if (!fs::is_directory(directory)) fail("'{}' must be a directory", directory);
-    write_directory(model, directory, options);
-    return;
-  }
-  const std::string beside = fmt::format("{}.{}.partial", directory, getpid());
-  try {
-    fs::create_directories(beside);
-    write_directory(model, beside, options);
-    fs::rename(beside, directory);
-  } catch (const fs::filesystem_error& error) {
-    remove_quietly(beside);
-    fail("the directory '{}' cannot be written: {}", directory, error.code().message());
-  } catch (...) {
-    remove_quietly(beside);
-    throw;
-  }
+  replace_directory(
+      directory,
+      {.write = [&](const std::string& path) { write_model_files(model, path, options); },
+       .replaces = is_model_file});
 }
 
 }  // namespace shellgame

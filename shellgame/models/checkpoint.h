@@ -15,7 +15,8 @@ namespace shellgame {
 ModelConfig read_config(const std::string& directory);
 
 // fp32 parameters, or fp64 where all tensors of the file are. Every parameter must be there, with
-// its shape, and nothing else. Throws Error or InputError.
+// its shape, and nothing else, and no file may be of another model (kIdentityKey). Throws Error or
+// InputError.
 Model load_model(const std::string& directory);
 
 struct SaveOptions {
@@ -27,9 +28,13 @@ struct SaveOptions {
   std::string tokenizer = {};
 };
 
-// A directory that does not exist appears when it is complete; in one that exists the files are
-// replaced one by one, the weights last.
+// The directory appears when it is complete, and takes the place of an earlier model's; whoever
+// looks finds one of the two. Files that are not the model's stay.
 void save_model(const Model& model, const std::string& directory, const SaveOptions& options = {});
+
+// The same files into an empty directory, for who makes more of it appear at once.
+void write_model_files(const Model& model, const std::string& directory,
+                       const SaveOptions& options);
 
 // The lexeme vocabulary's tokenizer.json and tokenizer_config.json.
 void write_lexeme_tokenizer(const std::string& directory);

@@ -1,12 +1,12 @@
 #include "shellgame/models/exact.h"
 
 #include <cmath>
-#include <filesystem>
 
 #include "shellgame/models/exact_recipes.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
-#include "shellgame/tensors/safetensors.h"
+#include "shellgame/system/replace_directory.h"
+#include "shellgame/tensors/tensor_directory.h"
 #include "shellgame/tokens/lexeme_tokenizer.h"
 
 namespace shellgame {
@@ -157,21 +157,24 @@ ExactModel exact_model(const ExactOptions& options) {
 }
 
 void write_exact_model(const ExactModel& model, const std::string& directory) {
-  std::error_code wrong;
-  std::filesystem::create_directories(directory, wrong);
-  if (wrong) fail("cannot make the directory {}: {}", directory, wrong.message());
   std::vector<TensorSource> sources;
   for (const ExactTensor& tensor : model.tensors)
     sources.push_back({tensor.name, Dtype::kF64, tensor.shape, tensor.values.data(), Dtype::kF32});
-  write_safetensors(directory + "/model.safetensors", sources);
-  write_file(directory + "/tokenizer.json", lexeme_tokenizer_json());
   const Json tokenizer = {{"tokenizer_class", "PreTrainedTokenizerFast"},
                           {"pad_token", "<pad>"},
                           {"bos_token", "<bos>"},
                           {"eos_token", "<eos>"},
                           {"unk_token", "<unk>"}};
-  write_file(directory + "/tokenizer_config.json", tokenizer.dump(2) + "\n");
-  write_file(directory + "/config.json", model.config.dump(2) + "\n");
+  Json config = model.config;
+  Metadata metadata = kPyTorchMetadata;
+  config[kIdentityKey] = metadata[kIdentityKey] = identity_of(sources, model.config.dump());
+  const auto write = [&](const std::string& path) {
+    write_tensor_files(path, sources, kDefaultShardBytes, metadata);
+    write_file(path + "/tokenizer.json", lexeme_tokenizer_json());
+    write_file(path + "/tokenizer_config.json", tokenizer.dump(2) + "\n");
+    write_file(path + "/config.json", config.dump(2) + "\n");
+  };
+  replace_directory(directory, {.write = write, .replaces = is_model_file});
 }
 
 }  // namespace shellgame

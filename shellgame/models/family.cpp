@@ -6,6 +6,7 @@
 #include <deque>
 #include <mutex>
 
+#include "shellgame/models/config_numbers.h"
 #include "shellgame/models/families.h"
 #include "shellgame/models/mixer.h"
 #include "shellgame/system/error.h"
@@ -80,6 +81,7 @@ const Family& family_of(const Options::Json& given, const std::string& where) {
 }
 
 Options complete(const Family& family, const Options::Json& given, const std::string& where) {
+  check_config_numbers(given, where);
   Options::Json values = family.defaults;
   values.update(given);
   return Options(std::move(values), where);
@@ -103,7 +105,7 @@ void check_known_keys(const Options::Json& given, const std::string& where) {
     if (known.contains(name)) continue;
     const std::string near = nearest_name(name, names);
     throw InputError(where, fmt::format("{} has no key '{}'{}", family.model_type, name,
-                                        near.empty() ? "" : "; is '" + near + "' meant?"));
+                                        near.empty() ? "" : "; did you mean '" + near + "'?"));
   }
 }
 

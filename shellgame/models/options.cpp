@@ -28,7 +28,9 @@ const Options::Json& Options::at(const std::string& key) const {
 
 std::int64_t Options::integer(const std::string& key) const {
   const Json& value = at(key);
-  if (value.is_number_integer()) return value.get<std::int64_t>();
+  // From 2^63 on the conversion would wrap.
+  const bool wraps = value.is_number_unsigned() && value.get<std::uint64_t>() >> 63 != 0;
+  if (value.is_number_integer() && !wraps) return value.get<std::int64_t>();
   // Other tools write whole numbers as 2.0.
   if (value.is_number_float()) {
     const double number = value.get<double>();
@@ -48,7 +50,7 @@ std::int64_t Options::size(const std::string& key) const {
 
 double Options::number(const std::string& key) const {
   const Json& value = at(key);
-  if (value.is_number()) return value.get<double>();
+  if (value.is_number() && std::isfinite(value.get<double>())) return value.get<double>();
   if (value.is_object() && value.contains("__float__")) {
     const Json& name = value.at("__float__");
     if (name == "Infinity") return std::numeric_limits<double>::infinity();

@@ -8,6 +8,15 @@
 
 namespace shellgame {
 
+void hold_no_more_than_remembered(PartState& state) {
+  // The states of a cell share one tensor, and four are the most: they are left together.
+  constexpr std::size_t kTogether = 4;
+  for (auto& [name, tensor] : state) {
+    if (tensor.defined() && tensor.storage().nbytes() > kTogether * tensor.nbytes())
+      tensor = tensor.clone(at::MemoryFormat::Contiguous);
+  }
+}
+
 ModelState ModelState::detached() const {
   ModelState copy = *this;
   for (LayerState& layer : copy.layers) {

@@ -15,6 +15,10 @@ namespace shellgame {
 // What a part remembers after the last token it has seen, by name. Empty at the beginning.
 using PartState = std::map<std::string, at::Tensor>;
 
+// A tensor that is a small part of a larger one (the last inputs of all, say) keeps all of that in
+// memory for as long as it is remembered. Such tensors become copies; gradients flow through them.
+void hold_no_more_than_remembered(PartState& state);
+
 struct LayerState {
   PartState mixer, channel_mixer;
 };

@@ -1,9 +1,13 @@
 #include "shellgame/models/weights.h"
 
 #include <ATen/Functions.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <numbers>
+
+#include "shellgame/system/memory.h"
+#include "shellgame/system/saturating.h"
 
 namespace shellgame {
 namespace {
@@ -41,6 +45,22 @@ RandomStream Weights::stream(const std::string& name) const {
   return RandomStream(init_.seed, hash_of(prefix_ + name), Lane::kWeights);
 }
 
+namespace {
+
+// A shape that does not fit is refused before it is asked for: the system may promise memory that
+// it does not have.
+void require_room(const std::string& name, const std::vector<std::int64_t>& shape) {
+  std::uint64_t bytes = sizeof(float);
+  for (const std::int64_t size : shape)
+    bytes = saturating_multiply(bytes, static_cast<std::uint64_t>(size));
+  constexpr std::uint64_t kAlwaysThere = 1 << 26;
+  if (bytes <= kAlwaysThere) return;
+  require_memory(bytes,
+                 fmt::format("the parameter '{}' of shape {}", name, fmt::join(shape, " x ")));
+}
+
+}  // namespace
+
 at::Tensor Weights::add(const std::string& name, at::Tensor value, bool decays) const {
   value.requires_grad_();
   list_->push_back({.name = prefix_ + name, .value = value, .decays = decays});
@@ -49,6 +69,7 @@ at::Tensor Weights::add(const std::string& name, at::Tensor value, bool decays) 
 
 at::Tensor Weights::drawn(const std::string& name, std::vector<std::int64_t> shape,
                           const std::function<double(RandomStream&)>& draw, bool decays) const {
+  require_room(prefix_ + name, shape);
   at::Tensor value = at::empty(shape, at::kFloat);
   if (init_.kind == InitKind::kUnset) return add(name, value, decays);
   RandomStream numbers = stream(name);
@@ -87,6 +108,7 @@ at::Tensor Weights::convolution(const std::string& name, std::int64_t channels,
 
 at::Tensor Weights::constant(const std::string& name, std::vector<std::int64_t> shape,
                              double value) const {
+  require_room(prefix_ + name, shape);
   return add(name, at::full(shape, value, at::kFloat), false);
 }
 

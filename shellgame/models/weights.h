@@ -1,5 +1,5 @@
 // The parameters of a model, each with the name that it has in a checkpoint, and how they start.
-// A parameter's first values depend on the seed and its name only, so that adding one changes no
+// A parameter's initialisation depends on the seed and its name only, so that adding one changes no
 // other.
 #pragma once
 

@@ -12,18 +12,16 @@
 namespace shellgame {
 
 AdamW::AdamW(std::vector<at::Tensor> parameters, std::vector<bool> decays, AdamWSettings settings)
-    : parameters_(std::move(parameters)), settings_(settings) {
+    : weights_(std::move(parameters)), settings_(settings) {
   for (const bool decays_at_all : decays) decays_.push_back(decays_at_all ? settings.decay : 0);
   rates_.assign(decays_.size(), 1);
-  for (const at::Tensor& parameter : parameters_) {
-    means_.push_back(at::zeros_like(parameter.detach(), at::MemoryFormat::Contiguous));
-    squares_.push_back(at::zeros_like(parameter.detach(), at::MemoryFormat::Contiguous));
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    means_.push_back(weights_.zeros(i));
+    squares_.push_back(weights_.zeros(i));
   }
 }
 
-void AdamW::clear_gradients() {
-  for (at::Tensor& parameter : parameters_) parameter.mutable_grad() = at::Tensor();
-}
+void AdamW::clear_gradients() { weights_.clear_gradients(); }
 
 void AdamW::set_group(std::size_t i, double decay, double rate) {
   decays_.at(i) = decay;
@@ -41,10 +39,11 @@ double AdamW::norm() const {
   const at::NoGradGuard no_gradients;
   std::vector<at::Tensor> gradients;
   bool fit = true;
-  for (const at::Tensor& parameter : parameters_) {
-    if (!parameter.grad().defined()) continue;
-    gradients.push_back(parameter.grad().contiguous());
-    fit = fit && kernels_fit({gradients.back()});
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    const at::Tensor gradient = weights_.gradient(i);
+    if (!gradient.defined()) continue;
+    gradients.push_back(gradient);
+    fit = fit && kernels_fit({gradient});
   }
   if (fit) {
     std::vector<GradientPart> parts;
@@ -61,21 +60,22 @@ double AdamW::norm() const {
 void AdamW::apply(double learning_rate, double gradient_scale) {
   const at::NoGradGuard no_gradients;
   ++steps_;
+  const std::vector<at::Tensor>& values = weights_.values();
   std::vector<at::Tensor> gradients;
   bool fit = true;
-  for (const at::Tensor& parameter : parameters_) {
-    gradients.push_back(parameter.grad().defined() ? parameter.grad().contiguous() : at::Tensor());
-    fit = fit && kernels_fit({parameter, gradients.back()}) && parameter.is_contiguous();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    gradients.push_back(weights_.gradient(i));
+    fit = fit && kernels_fit({values[i], gradients.back()}) && values[i].is_contiguous();
   }
   if (fit) {
     std::vector<AdamwParameter> list;
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
       if (!gradients[i].defined()) continue;
-      list.push_back({.value = mutable_numbers(parameters_[i]),
+      list.push_back({.value = mutable_numbers(values[i]),
                       .gradient = numbers(gradients[i]),
                       .mean = mutable_numbers(means_[i]),
                       .square = mutable_numbers(squares_[i]),
-                      .size = parameters_[i].numel(),
+                      .size = values[i].numel(),
                       .learning_rate = learning_rate * rates_[i],
                       .decay = decays_[i]});
     }
@@ -84,20 +84,22 @@ void AdamW::apply(double learning_rate, double gradient_scale) {
                  .eps = settings_.eps,
                  .step = steps_,
                  .gradient_scale = gradient_scale});
+    weights_.round_parameters();
     return;
   }
   const double first = 1 - std::pow(settings_.beta1, static_cast<double>(steps_));
   const double second = 1 - std::pow(settings_.beta2, static_cast<double>(steps_));
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
     if (!gradients[i].defined()) continue;
     const at::Tensor gradient = gradients[i] * gradient_scale;
     const double rate = learning_rate * rates_[i];
     means_[i].mul_(settings_.beta1).add_(gradient, 1 - settings_.beta1);
     squares_[i].mul_(settings_.beta2).addcmul_(gradient, gradient, 1 - settings_.beta2);
-    if (decays_[i] != 0) parameters_[i].mul_(1 - rate * decays_[i]);
-    parameters_[i].addcdiv_(means_[i], squares_[i].div(second).sqrt_().add_(settings_.eps),
-                            -rate / first);
+    if (decays_[i] != 0) values[i].mul_(1 - rate * decays_[i]);
+    values[i].addcdiv_(means_[i], squares_[i].div(second).sqrt_().add_(settings_.eps),
+                       -rate / first);
   }
+  weights_.round_parameters();
 }
 
 }  // namespace shellgame

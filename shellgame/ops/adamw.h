@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "shellgame/ops/master_weights.h"
+
 namespace shellgame {
 
 struct AdamWSettings {
@@ -35,9 +37,11 @@ class AdamW {
   // First and second moments, in the order of the parameters; for checkpoints.
   const std::vector<at::Tensor>& means() const { return means_; }
   const std::vector<at::Tensor>& squares() const { return squares_; }
+  const MasterWeights& weights() const { return weights_; }
 
  private:
-  std::vector<at::Tensor> parameters_, means_, squares_;
+  MasterWeights weights_;
+  std::vector<at::Tensor> means_, squares_;
   std::vector<double> decays_, rates_;
   AdamWSettings settings_;
   std::int64_t steps_ = 0;

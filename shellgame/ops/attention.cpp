@@ -3,8 +3,6 @@
 #include <ATen/Functions.h>
 #include <ATen/core/grad_mode.h>
 
-#include <torch/csrc/autograd/custom_function.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,6 +13,7 @@
 #include "shellgame/kernels/attention.h"
 #include "shellgame/kernels/row_ops.h"
 #include "shellgame/ops/engine.h"
+#include "shellgame/ops/kernel_function.h"
 #include "shellgame/ops/rows.h"
 #include "shellgame/ops/timing.h"
 
@@ -22,7 +21,6 @@ namespace shellgame {
 namespace {
 
 using torch::autograd::AutogradContext;
-using torch::autograd::Function;
 using torch::autograd::variable_list;
 
 constexpr std::int64_t kQueryBlock = 256;
@@ -42,7 +40,9 @@ std::shared_ptr<const RopeTable> rope_table(std::int64_t first, std::int64_t pos
   return last;
 }
 
-struct RotateOp : Function<RotateOp> {
+struct RotateOp : KernelFunction<RotateOp> {
+  static constexpr const char* kName = "rotary positions";
+
   static at::Tensor rotated(const at::Tensor& x_in, double theta, std::int64_t offset, bool back) {
     const at::Tensor x = even_heads(x_in);
     at::Tensor y = at::empty(x.sizes(), x.options());
@@ -68,16 +68,18 @@ struct RotateOp : Function<RotateOp> {
     return rotated(x, theta, offset, false);
   }
 
-  static variable_list backward(AutogradContext* context, variable_list gradients) {
+  static variable_list gradients(AutogradContext* context, variable_list upstream) {
     const PartTimer timer("rotary positions, backward");
-    return {rotated(gradients[0], context->saved_data["theta"].toDouble(),
+    return {rotated(upstream[0], context->saved_data["theta"].toDouble(),
                     context->saved_data["offset"].toInt(), true),
             at::Tensor(), at::Tensor()};
   }
 };
 
 // q [B, T, H, K], k and v [B, S, G, ...] by blocks that stay in the caches.
-struct AttentionOp : Function<AttentionOp> {
+struct AttentionOp : KernelFunction<AttentionOp> {
+  static constexpr const char* kName = "attention";
+
   static AttentionSizes sizes_of(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                  std::int64_t window) {
     const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
@@ -117,11 +119,11 @@ struct AttentionOp : Function<AttentionOp> {
     return o;
   }
 
-  static variable_list backward(AutogradContext* context, variable_list gradients) {
+  static variable_list gradients(AutogradContext* context, variable_list upstream) {
     const PartTimer timer("attention, backward");
     const variable_list saved = context->get_saved_variables();
     const at::Tensor &q = saved[0], &k = saved[1], &v = saved[2], &o = saved[3];
-    const at::Tensor d_o = even_heads(gradients[0]);
+    const at::Tensor d_o = even_heads(upstream[0]);
     at::Tensor dq = at::empty(q.sizes(), q.options()), dk = at::empty(k.sizes(), k.options());
     at::Tensor dv = at::empty(v.sizes(), v.options());
     attention_backward(sizes_of(q, k, v, context->saved_data["window"].toInt()),
@@ -131,6 +133,11 @@ struct AttentionOp : Function<AttentionOp> {
                         .dq = mutable_head_rows(dq),
                         .dk = mutable_head_rows(dk),
                         .dv = mutable_head_rows(dv)});
+    // One sweep makes all three.
+    WantedGradients wanted(context);
+    for (at::Tensor* gradient : {&dq, &dk, &dv}) {
+      if (!wanted.next()) *gradient = at::Tensor();
+    }
     return {dq, dk, dv, at::Tensor(), at::Tensor(), at::Tensor()};
   }
 };

@@ -2,11 +2,11 @@
 
 #include <ATen/Functions.h>
 #include <ATen/core/grad_mode.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 #include "shellgame/kernels/gated_cells.h"
 #include "shellgame/kernels/slstm.h"
 #include "shellgame/ops/engine.h"
+#include "shellgame/ops/kernel_function.h"
 #include "shellgame/ops/rows.h"
 #include "shellgame/ops/timing.h"
 
@@ -22,10 +22,11 @@ at::Tensor tapped(const CellTap& tap, std::int64_t t, const at::Tensor& state) {
 }
 
 using torch::autograd::AutogradContext;
-using torch::autograd::Function;
 using torch::autograd::variable_list;
 
-struct SlstmOp : Function<SlstmOp> {
+struct SlstmOp : KernelFunction<SlstmOp> {
+  static constexpr const char* kName = "sLSTM";
+
   static SlstmShape shape_of(const at::Tensor& gates) {
     return {.batch = gates.size(0),
             .time = gates.size(1),
@@ -53,19 +54,22 @@ struct SlstmOp : Function<SlstmOp> {
     return {y, last};
   }
 
-  static variable_list backward(AutogradContext* context, variable_list gradients) {
+  static variable_list gradients(AutogradContext* context, variable_list upstream) {
     const PartTimer timer("sLSTM, backward");
     const variable_list saved = context->get_saved_variables();
     const at::Tensor &recurrent = saved[0], &state = saved[1], &y = saved[2];
-    const at::Tensor d_y = gradients[0].contiguous(), d_last = gradients[1].contiguous();
+    const at::Tensor d_y = upstream[0].contiguous(), d_last = upstream[1].contiguous();
     at::Tensor dx = at::empty(context->saved_data["shape"].toIntVector(), y.options());
-    at::Tensor d_recurrent = at::empty_like(recurrent);
-    at::Tensor d_bias = at::empty({4, y.size(2), y.size(3)}, y.options());
-    at::Tensor d_state = state.defined() ? at::empty_like(state) : at::Tensor();
+    WantedGradients wanted(context);
+    const bool wants_x = wanted.next();
+    const at::Tensor d_recurrent = wanted.next_like(recurrent);
+    const at::Tensor d_bias =
+        wanted.next() ? at::empty({4, y.size(2), y.size(3)}, y.options()) : at::Tensor();
+    const at::Tensor d_state = wanted.next_like(state);
     slstm_backward(shape_of(dx), numbers(recurrent), numbers(state), numbers(y), numbers(saved[3]),
                    numbers(d_y), numbers(d_last), mutable_numbers(dx), mutable_numbers(d_recurrent),
                    mutable_numbers(d_bias), mutable_numbers(d_state));
-    return {dx, d_recurrent, d_bias, d_state, at::Tensor()};
+    return {wants_x ? dx : at::Tensor(), d_recurrent, d_bias, d_state, at::Tensor()};
   }
 };
 
@@ -79,7 +83,9 @@ CellRun slstm_by_kernel(const at::Tensor& gates, const at::Tensor& recurrent,
 }
 
 // LSTM (gates [B, T, 4 D]; no bias) and GRU (gates [B, T, 3 D]).
-struct GatedCellOp : Function<GatedCellOp> {
+struct GatedCellOp : KernelFunction<GatedCellOp> {
+  static constexpr const char* kName = "LSTM and GRU";
+
   static CellShape shape_of(const at::Tensor& gates, const at::Tensor& recurrent) {
     return {
         .batch = gates.size(0), .time = gates.size(1), .heads = 1, .head_width = recurrent.size(1)};
@@ -113,16 +119,19 @@ struct GatedCellOp : Function<GatedCellOp> {
     return {y, last};
   }
 
-  static variable_list backward(AutogradContext* context, variable_list gradients) {
+  static variable_list gradients(AutogradContext* context, variable_list upstream) {
     const bool is_gru = context->saved_data["gru"].toBool();
     const PartTimer timer(is_gru ? "GRU, backward" : "LSTM, backward");
     const variable_list saved = context->get_saved_variables();
     const at::Tensor &recurrent = saved[0], &state = saved[1], &y = saved[2];
-    const at::Tensor d_y = gradients[0].contiguous(), d_last = gradients[1].contiguous();
+    const at::Tensor d_y = upstream[0].contiguous(), d_last = upstream[1].contiguous();
     at::Tensor dx = at::empty(context->saved_data["gates"].toIntVector(), y.options());
-    at::Tensor d_recurrent = at::empty_like(recurrent);
-    at::Tensor d_state = state.defined() ? at::empty_like(state) : at::Tensor();
-    at::Tensor d_bias = is_gru ? at::empty({recurrent.size(0)}, y.options()) : at::Tensor();
+    WantedGradients wanted(context);
+    const bool wants_x = wanted.next();
+    const at::Tensor d_recurrent = wanted.next_like(recurrent);
+    const at::Tensor d_bias =
+        wanted.next(is_gru) ? at::empty({recurrent.size(0)}, y.options()) : at::Tensor();
+    const at::Tensor d_state = wanted.next_like(state);
     const CellShape shape = shape_of(dx, recurrent);
     if (is_gru) {
       gru_backward(shape, numbers(recurrent), numbers(state), numbers(y), numbers(saved[3]),
@@ -133,7 +142,7 @@ struct GatedCellOp : Function<GatedCellOp> {
                     numbers(d_y), numbers(d_last), mutable_numbers(dx),
                     mutable_numbers(d_recurrent), mutable_numbers(d_state));
     }
-    return {dx, d_recurrent, d_bias, d_state, at::Tensor()};
+    return {wants_x ? dx : at::Tensor(), d_recurrent, d_bias, d_state, at::Tensor()};
   }
 };
 

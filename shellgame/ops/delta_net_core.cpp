@@ -2,9 +2,9 @@
 
 #include <ATen/Functions.h>
 #include <ATen/core/grad_mode.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 #include "shellgame/kernels/delta_net_core.h"
+#include "shellgame/ops/kernel_function.h"
 #include "shellgame/ops/rows.h"
 #include "shellgame/ops/timing.h"
 
@@ -12,7 +12,6 @@ namespace shellgame {
 namespace {
 
 using torch::autograd::AutogradContext;
-using torch::autograd::Function;
 using torch::autograd::variable_list;
 
 // The tensors of an input, in the order of the operation's arguments.
@@ -88,7 +87,9 @@ DeltaNetCoreInput<float> input_of(const variable_list& parts, const Fixed& fixed
   return input;
 }
 
-struct DeltaNetCoreOp : Function<DeltaNetCoreOp> {
+struct DeltaNetCoreOp : KernelFunction<DeltaNetCoreOp> {
+  static constexpr const char* kName = "the core of DeltaNet";
+
   static variable_list forward(AutogradContext* context, const at::Tensor& projections,
                                const MaybeTensor& q_conv, const MaybeTensor& k_conv,
                                const MaybeTensor& v_conv, const at::Tensor& norm,
@@ -143,7 +144,7 @@ struct DeltaNetCoreOp : Function<DeltaNetCoreOp> {
     return results;
   }
 
-  static variable_list backward(AutogradContext* context, variable_list upstream) {
+  static variable_list gradients(AutogradContext* context, variable_list upstream) {
     const PartTimer timer("DeltaNet core, backward");
     const variable_list parts = context->get_saved_variables();
     const std::vector<std::int64_t> words = context->saved_data["words"].toIntVector();
@@ -157,9 +158,10 @@ struct DeltaNetCoreOp : Function<DeltaNetCoreOp> {
                       context->saved_data["beta_range"].toDouble(),
                       context->saved_data["eps"].toDouble()};
     variable_list result(kParts + 5);
-    for (std::size_t i = 0; i < kParts; ++i) {
-      if (parts[i].defined()) result[i] = at::empty(parts[i].sizes(), parts[i].options());
-    }
+    WantedGradients wanted(context);
+    const bool wants_projections = wanted.next();
+    result[kProjections] = at::empty(parts[kProjections].sizes(), parts[kProjections].options());
+    for (std::size_t i = kProjections + 1; i < kParts; ++i) result[i] = wanted.next_like(parts[i]);
     for (at::Tensor& gradient : upstream) {
       if (gradient.defined()) gradient = gradient.contiguous();
     }
@@ -188,6 +190,7 @@ struct DeltaNetCoreOp : Function<DeltaNetCoreOp> {
     gradients.dnorm_weight = mutable_numbers(result[kNorm]);
     delta_net_core_backward(sizes_of(parts, fixed), input_of(parts, fixed), numbers(parts[kParts]),
                             gradients);
+    if (!wants_projections) result[kProjections] = at::Tensor();
     return result;
   }
 

@@ -2,9 +2,9 @@
 
 #include <ATen/Functions.h>
 #include <ATen/core/grad_mode.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 #include "shellgame/kernels/delta_rule.h"
+#include "shellgame/ops/kernel_function.h"
 #include "shellgame/ops/rows.h"
 #include "shellgame/ops/timing.h"
 
@@ -12,7 +12,6 @@ namespace shellgame {
 namespace {
 
 using torch::autograd::AutogradContext;
-using torch::autograd::Function;
 using torch::autograd::variable_list;
 
 // In the order in which they are saved.
@@ -44,7 +43,9 @@ DeltaRuleInput<float> input_of(const variable_list& parts, double scale) {
   return input;
 }
 
-struct DeltaRuleOp : Function<DeltaRuleOp> {
+struct DeltaRuleOp : KernelFunction<DeltaRuleOp> {
+  static constexpr const char* kName = "the delta rule";
+
   static variable_list forward(AutogradContext* context, const at::Tensor& q, const at::Tensor& k,
                                const at::Tensor& v, const MaybeTensor& beta,
                                const MaybeTensor& decay, const MaybeTensor& key_decay,
@@ -73,15 +74,14 @@ struct DeltaRuleOp : Function<DeltaRuleOp> {
     return {o, state};
   }
 
-  static variable_list backward(AutogradContext* context, variable_list upstream) {
+  static variable_list gradients(AutogradContext* context, variable_list upstream) {
     const PartTimer timer("delta rule, backward");
     const variable_list parts = context->get_saved_variables();
     const DeltaSizes sizes = sizes_of(parts);
     const DeltaRuleInput<float> input = input_of(parts, context->saved_data["scale"].toDouble());
     variable_list result(kParts + 2);
-    for (std::size_t i = 0; i < kParts; ++i) {
-      if (parts[i].defined()) result[i] = at::empty(parts[i].sizes(), parts[i].options());
-    }
+    WantedGradients wanted(context);
+    for (std::size_t i = 0; i < kParts; ++i) result[i] = wanted.next_like(parts[i]);
     const at::Tensor d_o = even_heads(upstream[0]), d_state = upstream[1].contiguous();
     DeltaRuleGradients<float> gradients;
     gradients.d_o = head_rows(d_o);

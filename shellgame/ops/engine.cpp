@@ -4,12 +4,16 @@
 
 #include <atomic>
 
+#include "shellgame/system/onednn_isa.h"
 #include "shellgame/system/threads.h"
 
 namespace shellgame {
 namespace {
 
 std::atomic<Engine> engine_in_use = Engine::kKernels;
+
+// Before `main`, or when the tool loads its models: whoever links an operation has this.
+[[maybe_unused]] const bool onednn_is_told = (choose_onednn_isa(), true);
 
 }  // namespace
 

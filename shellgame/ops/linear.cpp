@@ -2,13 +2,13 @@
 
 #include <ATen/Functions.h>
 #include <ATen/core/grad_mode.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 #include "shellgame/kernels/few_rows.h"
 #include "shellgame/kernels/linear_add.h"
 #include "shellgame/kernels/norm_linear.h"
 #include "shellgame/kernels/swiglu_mlp.h"
 #include "shellgame/ops/engine.h"
+#include "shellgame/ops/kernel_function.h"
 #include "shellgame/ops/norm.h"
 #include "shellgame/ops/rows.h"
 #include "shellgame/ops/timing.h"
@@ -17,7 +17,6 @@ namespace shellgame {
 namespace {
 
 using torch::autograd::AutogradContext;
-using torch::autograd::Function;
 using torch::autograd::variable_list;
 
 std::int64_t row_count(const at::Tensor& x) { return x.numel() / x.size(-1); }
@@ -28,13 +27,17 @@ std::vector<std::int64_t> with_last(const at::Tensor& x, std::int64_t width) {
   return shape;
 }
 
+Rows rows_or_none(const at::Tensor& x) { return x.defined() ? mutable_rows(x) : Rows{}; }
+
 std::vector<Weight> weight_list(const std::vector<at::Tensor>& weights) {
   std::vector<Weight> list;
   for (const at::Tensor& weight : weights) list.push_back({numbers(weight), weight.size(0)});
   return list;
 }
 
-struct NormLinearOp : Function<NormLinearOp> {
+struct NormLinearOp : KernelFunction<NormLinearOp> {
+  static constexpr const char* kName = "norm and projections";
+
   static variable_list forward(AutogradContext* context, const at::Tensor& x_in,
                                const at::Tensor& norm_weight, double eps, at::TensorList weights) {
     const PartTimer timer("norm and projections, forward");
@@ -52,27 +55,30 @@ struct NormLinearOp : Function<NormLinearOp> {
     return {x_in, y};
   }
 
-  static variable_list backward(AutogradContext* context, variable_list gradients) {
+  static variable_list gradients(AutogradContext* context, variable_list upstream) {
     const PartTimer timer("norm and projections, backward");
     const variable_list saved = context->get_saved_variables();
     const at::Tensor &x = saved[0], &norm_weight = saved[1], &rstd = saved[2];
     const std::vector<at::Tensor> maps(saved.begin() + 3, saved.end());
-    const at::Tensor residual = even_rows(gradients[0]), dy = even_rows(gradients[1]);
-    at::Tensor dx = at::empty(x.sizes(), x.options()), d_norm = at::empty_like(norm_weight);
+    const at::Tensor residual = even_rows(upstream[0]), dy = even_rows(upstream[1]);
+    WantedGradients wanted(context);
+    const at::Tensor dx = wanted.next_like(x), d_norm = wanted.next_like(norm_weight);
     variable_list result = {dx, d_norm, at::Tensor()};
     std::vector<float*> d_maps;
     for (const at::Tensor& map : maps) {
-      result.push_back(at::empty_like(map));
+      result.push_back(wanted.next_like(map));
       d_maps.push_back(mutable_numbers(result.back()));
     }
     norm_linear_backward(row_count(x), x.size(-1), const_rows(x), numbers(norm_weight),
                          numbers(rstd), weight_list(maps), const_rows(dy), const_rows(residual),
-                         mutable_rows(dx), mutable_numbers(d_norm), d_maps);
+                         rows_or_none(dx), mutable_numbers(d_norm), d_maps);
     return result;
   }
 };
 
-struct LinearAddOp : Function<LinearAddOp> {
+struct LinearAddOp : KernelFunction<LinearAddOp> {
+  static constexpr const char* kName = "the output projection";
+
   static at::Tensor forward(AutogradContext* context, const MaybeTensor& x, const at::Tensor& o_in,
                             const at::Tensor& weight) {
     const PartTimer timer("output projection, forward");
@@ -87,20 +93,25 @@ struct LinearAddOp : Function<LinearAddOp> {
     return y;
   }
 
-  static variable_list backward(AutogradContext* context, variable_list gradients) {
+  static variable_list gradients(AutogradContext* context, variable_list upstream) {
     const PartTimer timer("output projection, backward");
     const variable_list saved = context->get_saved_variables();
     const at::Tensor &o = saved[0], &weight = saved[1];
-    const at::Tensor dy = even_rows(gradients[0]);
-    at::Tensor d_o = at::empty(o.sizes(), o.options()), d_weight = at::empty_like(weight);
-    linear_add_backward(row_count(o), o.size(-1), weight.size(0), const_rows(o), numbers(weight),
-                        const_rows(dy), mutable_rows(d_o), mutable_numbers(d_weight));
-    const bool residual = context->saved_data["residual"].toBool();
-    return {residual ? gradients[0] : at::Tensor(), d_o, d_weight};
+    const at::Tensor dy = even_rows(upstream[0]);
+    WantedGradients wanted(context);
+    const bool residual = wanted.next(context->saved_data["residual"].toBool());
+    const at::Tensor d_o = wanted.next_like(o), d_weight = wanted.next_like(weight);
+    if (d_o.defined() || d_weight.defined()) {
+      linear_add_backward(row_count(o), o.size(-1), weight.size(0), const_rows(o), numbers(weight),
+                          const_rows(dy), rows_or_none(d_o), mutable_numbers(d_weight));
+    }
+    return {residual ? upstream[0] : at::Tensor(), d_o, d_weight};
   }
 };
 
-struct SwigluOp : Function<SwigluOp> {
+struct SwigluOp : KernelFunction<SwigluOp> {
+  static constexpr const char* kName = "the channel mixer";
+
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x_in,
                             const at::Tensor& norm, double eps, const at::Tensor& gate,
                             const at::Tensor& up, const at::Tensor& down, bool keep) {
@@ -119,18 +130,19 @@ struct SwigluOp : Function<SwigluOp> {
     return y;
   }
 
-  static variable_list backward(AutogradContext* context, variable_list gradients) {
+  static variable_list gradients(AutogradContext* context, variable_list upstream) {
     const PartTimer timer("channel mixer, backward");
     const variable_list saved = context->get_saved_variables();
     const at::Tensor &x = saved[0], &norm = saved[1], &gate = saved[2], &up = saved[3],
                      &down = saved[4];
-    const at::Tensor dy = even_rows(gradients[0]);
-    at::Tensor dx = at::empty(x.sizes(), x.options()), d_norm = at::empty_like(norm),
-               d_gate = at::empty_like(gate), d_up = at::empty_like(up),
-               d_down = at::empty_like(down);
+    const at::Tensor dy = even_rows(upstream[0]);
+    WantedGradients wanted(context);
+    const at::Tensor dx = wanted.next_like(x), d_norm = wanted.next_like(norm),
+                     d_gate = wanted.next_like(gate), d_up = wanted.next_like(up),
+                     d_down = wanted.next_like(down);
     swiglu_mlp_backward(row_count(x), x.size(-1), gate.size(0), const_rows(x),
                         {numbers(norm), numbers(gate), numbers(up), numbers(down)},
-                        numbers(saved[5]), numbers(saved[6]), const_rows(dy), mutable_rows(dx),
+                        numbers(saved[5]), numbers(saved[6]), const_rows(dy), rows_or_none(dx),
                         {mutable_numbers(d_norm), mutable_numbers(d_gate), mutable_numbers(d_up),
                          mutable_numbers(d_down)});
     return {dx, d_norm, at::Tensor(), d_gate, d_up, d_down, at::Tensor()};

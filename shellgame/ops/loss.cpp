@@ -2,11 +2,11 @@
 
 #include <ATen/Functions.h>
 #include <ATen/core/grad_mode.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 #include "shellgame/kernels/head_loss.h"
 #include "shellgame/kernels/row_ops.h"
 #include "shellgame/ops/engine.h"
+#include "shellgame/ops/kernel_function.h"
 #include "shellgame/ops/norm.h"
 #include "shellgame/ops/rows.h"
 #include "shellgame/ops/timing.h"
@@ -16,7 +16,6 @@ namespace shellgame {
 namespace {
 
 using torch::autograd::AutogradContext;
-using torch::autograd::Function;
 using torch::autograd::variable_list;
 
 // From this size of the head on the products are left to Torch, in blocks of rows: measured with
@@ -31,7 +30,8 @@ HeadLoss head_loss_in_blocks(const HeadLossInputs& in, const HeadLossOutputs& ou
                              const at::Tensor& x_all, const at::Tensor& head,
                              const at::Tensor& targets) {
   const at::NoGradGuard no_gradients;
-  const bool gradients = out.d_head != nullptr;
+  const bool weights = out.d_head != nullptr, norms = out.d_norm_weight != nullptr,
+             rows_too = out.dx.data != nullptr;
   const at::Tensor counted = (targets >= 0).nonzero().squeeze(-1);
   const std::int64_t rows = counted.numel();
   if (rows > 0 && targets.max().item<std::int64_t>() >= in.vocabulary) {
@@ -43,16 +43,9 @@ HeadLoss head_loss_in_blocks(const HeadLossInputs& in, const HeadLossOutputs& ou
       at::from_blob(out.row_right, targets.sizes(), targets.options().dtype(at::kChar));
   right.zero_();
   at::Tensor dx, d_head, d_norm;
-  if (gradients) {
-    dx = at::from_blob(out.dx.data, x_all.sizes(), x_all.options());
-    d_head = at::from_blob(out.d_head, head.sizes(), head.options());
-    dx.zero_();
-    d_head.zero_();
-    if (out.d_norm_weight != nullptr) {
-      d_norm = at::from_blob(out.d_norm_weight, {in.width}, head.options());
-      d_norm.zero_();
-    }
-  }
+  if (rows_too) dx = at::from_blob(out.dx.data, x_all.sizes(), x_all.options()).zero_();
+  if (weights) d_head = at::from_blob(out.d_head, head.sizes(), head.options()).zero_();
+  if (norms) d_norm = at::from_blob(out.d_norm_weight, {in.width}, head.options()).zero_();
   for (std::int64_t first = 0; first < rows; first += kBlockRows) {
     const std::int64_t count = std::min(kBlockRows, rows - first);
     const at::Tensor places = counted.narrow(0, first, count);
@@ -74,12 +67,13 @@ HeadLoss head_loss_in_blocks(const HeadLossInputs& in, const HeadLossOutputs& ou
     logits.exp_();
     const at::Tensor sum = logits.sum(-1, true);
     result.loss += (sum.log() - chosen).to(at::kDouble).sum().item<double>();
-    if (!gradients) continue;
+    if (!rows_too && !weights && !norms) continue;
     // The gradient of the mean: (softmax - one-hot) / rows.
     logits.div_(sum * static_cast<double>(rows));
     logits.scatter_add_(
         -1, wanted, at::full(wanted.sizes(), -1.0 / static_cast<double>(rows), logits.options()));
-    d_head.addmm_(logits.t(), n);
+    if (weights) d_head.addmm_(logits.t(), n);
+    if (!rows_too && !norms) continue;
     at::Tensor d_rows = at::mm(logits, head);
     if (in.norm_weight != nullptr) {
       const at::Tensor d_normed = d_rows;
@@ -87,16 +81,18 @@ HeadLoss head_loss_in_blocks(const HeadLossInputs& in, const HeadLossOutputs& ou
       d_rows = at::empty_like(d_normed);
       rms_norm_backward(count, in.width, const_rows(x), in.norm_weight, numbers(rstd),
                         const_rows(d_normed), {}, mutable_rows(d_rows), mutable_numbers(d_weight));
-      d_norm.add_(d_weight);
+      if (norms) d_norm.add_(d_weight);
     }
-    dx.index_copy_(0, places, d_rows);
+    if (rows_too) dx.index_copy_(0, places, d_rows);
   }
   if (rows > 0) result.loss /= static_cast<double>(rows);
   return result;
 }
 
 // The gradients are made in the forward sweep; backward only scales them.
-struct TokenLossOp : Function<TokenLossOp> {
+struct TokenLossOp : KernelFunction<TokenLossOp> {
+  static constexpr const char* kName = "head and loss";
+
   static variable_list forward(AutogradContext* context, const at::Tensor& x_in,
                                const MaybeTensor& maybe_norm, double eps, const at::Tensor& head,
                                const at::Tensor& targets, bool gradients) {
@@ -115,14 +111,14 @@ struct TokenLossOp : Function<TokenLossOp> {
     HeadLossOutputs outputs;
     outputs.row_right = right.data_ptr<std::int8_t>();
     at::Tensor dx, d_head, d_norm;
-    if (gradients) {
+    if (gradients && x_in.requires_grad()) {
       dx = at::empty(x.sizes(), x.options());
-      d_head = at::empty_like(head);
       outputs.dx = mutable_rows(dx);
-      outputs.d_head = mutable_numbers(d_head);
-      if (norm.defined()) d_norm = at::empty_like(norm);
-      outputs.d_norm_weight = mutable_numbers(d_norm);
     }
+    if (gradients && head.requires_grad()) d_head = at::empty_like(head);
+    if (gradients && norm.defined() && norm.requires_grad()) d_norm = at::empty_like(norm);
+    outputs.d_head = mutable_numbers(d_head);
+    outputs.d_norm_weight = mutable_numbers(d_norm);
     const HeadLoss loss = head.numel() < kLargeHead
                               ? head_loss(inputs, outputs)
                               : head_loss_in_blocks(inputs, outputs, x, head, targets);
@@ -133,9 +129,9 @@ struct TokenLossOp : Function<TokenLossOp> {
     return {at::full({}, loss.loss, x.options()), right};
   }
 
-  static variable_list backward(AutogradContext* context, variable_list gradients) {
+  static variable_list gradients(AutogradContext* context, variable_list upstream) {
     const PartTimer timer("head and loss, backward");
-    const double scale = gradients[0].item<double>();
+    const double scale = upstream[0].item<double>();
     const auto scaled = [&](const char* name) {
       const at::Tensor value = context->saved_data[name].toTensor();
       return scale == 1 || !value.defined() ? value : value * scale;

@@ -1,9 +1,9 @@
 #include <ATen/Functions.h>
 #include <ATen/core/grad_mode.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 #include "shellgame/kernels/dplr_rule.h"
 #include "shellgame/ops/delta_rule_kernel.h"
+#include "shellgame/ops/kernel_function.h"
 #include "shellgame/ops/rows.h"
 #include "shellgame/ops/timing.h"
 
@@ -11,7 +11,6 @@ namespace shellgame {
 namespace {
 
 using torch::autograd::AutogradContext;
-using torch::autograd::Function;
 using torch::autograd::variable_list;
 
 // In the order in which they are saved.
@@ -41,7 +40,9 @@ DplrRuleInput<float> input_of(const variable_list& parts, double scale) {
   return input;
 }
 
-struct LowRankOp : Function<LowRankOp> {
+struct LowRankOp : KernelFunction<LowRankOp> {
+  static constexpr const char* kName = "the low-rank rule";
+
   static variable_list forward(AutogradContext* context, const at::Tensor& q,
                                const at::Tensor& decay, const at::Tensor& k, const at::Tensor& v,
                                const at::Tensor& a, const at::Tensor& b, const MaybeTensor& start,
@@ -65,13 +66,12 @@ struct LowRankOp : Function<LowRankOp> {
     return {o, state};
   }
 
-  static variable_list backward(AutogradContext* context, variable_list upstream) {
+  static variable_list gradients(AutogradContext* context, variable_list upstream) {
     const PartTimer timer("low-rank rule, backward");
     const variable_list parts = context->get_saved_variables();
     variable_list result(kParts + 2);
-    for (std::size_t i = 0; i < kParts; ++i) {
-      if (parts[i].defined()) result[i] = at::empty(parts[i].sizes(), parts[i].options());
-    }
+    WantedGradients wanted(context);
+    for (std::size_t i = 0; i < kParts; ++i) result[i] = wanted.next_like(parts[i]);
     const at::Tensor d_o = even_heads(upstream[0]), d_state = upstream[1].contiguous();
     DplrRuleGradients<float> gradients;
     gradients.d_o = head_rows(d_o);

@@ -23,11 +23,10 @@ at::Tensor nearly_orthogonal(const at::Tensor& matrix) {
 }
 
 Muon::Muon(std::vector<at::Tensor> matrices, MuonSettings settings)
-    : parameters_(std::move(matrices)), settings_(settings) {
-  for (const at::Tensor& parameter : parameters_)
-    momenta_.push_back(at::zeros_like(parameter.detach(), at::MemoryFormat::Contiguous));
-  decays_.assign(parameters_.size(), settings.decay);
-  rates_.assign(parameters_.size(), 1);
+    : weights_(std::move(matrices)), settings_(settings) {
+  for (std::size_t i = 0; i < weights_.size(); ++i) momenta_.push_back(weights_.zeros(i));
+  decays_.assign(weights_.size(), settings.decay);
+  rates_.assign(weights_.size(), 1);
 }
 
 void Muon::set_group(std::size_t i, double decay, double rate) {
@@ -37,18 +36,20 @@ void Muon::set_group(std::size_t i, double decay, double rate) {
 
 void Muon::apply(double learning_rate, double gradient_scale) {
   const at::NoGradGuard no_gradients;
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    at::Tensor& parameter = parameters_[i];
-    if (!parameter.grad().defined()) continue;
-    const at::Tensor gradient = parameter.grad() * gradient_scale;
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    const at::Tensor& value = weights_.values()[i];
+    const at::Tensor plain = weights_.gradient(i);
+    if (!plain.defined()) continue;
+    const at::Tensor gradient = plain * gradient_scale;
     momenta_[i].mul_(settings_.momentum).add_(gradient);
     const at::Tensor update = nearly_orthogonal(gradient + settings_.momentum * momenta_[i]);
-    const double shape = std::sqrt(std::max(
-        1.0, static_cast<double>(parameter.size(0)) / static_cast<double>(parameter.size(1))));
+    const double shape = std::sqrt(
+        std::max(1.0, static_cast<double>(value.size(0)) / static_cast<double>(value.size(1))));
     const double rate = learning_rate * rates_[i];
-    if (decays_[i] != 0) parameter.mul_(1 - rate * decays_[i]);
-    parameter.add_(update, -rate * shape);
+    if (decays_[i] != 0) value.mul_(1 - rate * decays_[i]);
+    value.add_(update, -rate * shape);
   }
+  weights_.round_parameters();
 }
 
 }  // namespace shellgame

@@ -6,6 +6,8 @@
 
 #include <vector>
 
+#include "shellgame/ops/master_weights.h"
+
 namespace shellgame {
 
 // The matrix U V^T nearest to `matrix` = U S V^T, roughly: singular values end between 0.7 and 1.2.
@@ -20,7 +22,8 @@ class Muon {
  public:
   Muon(std::vector<at::Tensor> matrices, MuonSettings settings);
 
-  const std::vector<at::Tensor>& parameters() const { return parameters_; }
+  const MasterWeights& weights() const { return weights_; }
+  void clear_gradients() { weights_.clear_gradients(); }
   void set_group(std::size_t i, double decay, double rate);
   // A step with the gradients times `gradient_scale`; Nesterov's form. An update of [rows, columns]
   // is scaled by sqrt(max(1, rows / columns)).
@@ -30,7 +33,8 @@ class Muon {
   const std::vector<at::Tensor>& momenta() const { return momenta_; }
 
  private:
-  std::vector<at::Tensor> parameters_, momenta_;
+  MasterWeights weights_;
+  std::vector<at::Tensor> momenta_;
   std::vector<double> decays_, rates_;
   MuonSettings settings_;
 };

@@ -1,12 +1,12 @@
 #include "shellgame/ops/norm.h"
 
 #include <ATen/Functions.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 #include "shellgame/kernels/head_norm.h"
 #include "shellgame/kernels/row_ops.h"
 #include "shellgame/ops/activation.h"
 #include "shellgame/ops/engine.h"
+#include "shellgame/ops/kernel_function.h"
 #include "shellgame/ops/rows.h"
 #include "shellgame/ops/timing.h"
 
@@ -14,10 +14,11 @@ namespace shellgame {
 namespace {
 
 using torch::autograd::AutogradContext;
-using torch::autograd::Function;
 using torch::autograd::variable_list;
 
-struct RmsNormOp : Function<RmsNormOp> {
+struct RmsNormOp : KernelFunction<RmsNormOp> {
+  static constexpr const char* kName = "the norm";
+
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x_in,
                             const MaybeTensor& weight, double eps) {
     const PartTimer timer("norm, forward");
@@ -30,16 +31,16 @@ struct RmsNormOp : Function<RmsNormOp> {
     return y;
   }
 
-  static variable_list backward(AutogradContext* context, variable_list gradients) {
+  static variable_list gradients(AutogradContext* context, variable_list upstream) {
     const PartTimer timer("norm, backward");
     const variable_list saved = context->get_saved_variables();
     const at::Tensor &x = saved[0], &weight = saved[1];
-    const at::Tensor dy = even_rows(gradients[0]);
-    at::Tensor dx = at::empty(x.sizes(), x.options());
-    at::Tensor d_weight = weight.defined() ? at::empty_like(weight) : at::Tensor();
+    const at::Tensor dy = even_rows(upstream[0]);
+    WantedGradients wanted(context);
+    const at::Tensor dx = wanted.next_like(x), d_weight = wanted.next_like(weight);
     rms_norm_backward(x.numel() / x.size(-1), x.size(-1), const_rows(x), numbers(weight),
-                      numbers(saved[2]), const_rows(dy), {}, mutable_rows(dx),
-                      mutable_numbers(d_weight));
+                      numbers(saved[2]), const_rows(dy), {},
+                      dx.defined() ? mutable_rows(dx) : Rows{}, mutable_numbers(d_weight));
     return {dx, d_weight, at::Tensor()};
   }
 };
@@ -51,7 +52,9 @@ HeadSizes head_sizes(const at::Tensor& x) {
           .width = static_cast<std::size_t>(x.size(3))};
 }
 
-struct L2NormOp : Function<L2NormOp> {
+struct L2NormOp : KernelFunction<L2NormOp> {
+  static constexpr const char* kName = "the l2 norm";
+
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x_in, double eps) {
     const PartTimer timer("l2 norm, forward");
     const at::Tensor x = even_heads(x_in);
@@ -62,9 +65,9 @@ struct L2NormOp : Function<L2NormOp> {
     return y;
   }
 
-  static variable_list backward(AutogradContext* context, variable_list gradients) {
+  static variable_list gradients(AutogradContext* context, variable_list upstream) {
     const PartTimer timer("l2 norm, backward");
-    const at::Tensor x = context->get_saved_variables()[0], dy = even_heads(gradients[0]);
+    const at::Tensor x = context->get_saved_variables()[0], dy = even_heads(upstream[0]);
     at::Tensor dx = at::empty(x.sizes(), x.options());
     l2_norm_backward(head_sizes(x), head_rows(x),
                      static_cast<float>(context->saved_data["eps"].toDouble()), head_rows(dy),
@@ -73,7 +76,9 @@ struct L2NormOp : Function<L2NormOp> {
   }
 };
 
-struct GatedNormOp : Function<GatedNormOp> {
+struct GatedNormOp : KernelFunction<GatedNormOp> {
+  static constexpr const char* kName = "the gated norm";
+
   static GatedNormInput<float> input_of(const at::Tensor& x, const at::Tensor& weight,
                                         const at::Tensor& gate, AutogradContext* context) {
     return {.x = head_rows(x),
@@ -97,13 +102,14 @@ struct GatedNormOp : Function<GatedNormOp> {
     return y;
   }
 
-  static variable_list backward(AutogradContext* context, variable_list gradients) {
+  static variable_list gradients(AutogradContext* context, variable_list upstream) {
     const PartTimer timer("gated norm, backward");
     const variable_list saved = context->get_saved_variables();
     const at::Tensor &x = saved[0], &weight = saved[1], &gate = saved[2];
-    const at::Tensor dy = even_heads(gradients[0]);
-    at::Tensor dx = at::empty(x.sizes(), x.options()), d_gate = at::empty(x.sizes(), x.options()),
-               d_weight = at::empty_like(weight);
+    const at::Tensor dy = even_heads(upstream[0]);
+    WantedGradients wanted(context);
+    const at::Tensor dx = wanted.next_like(x), d_weight = wanted.next_like(weight),
+                     d_gate = wanted.next_like(gate);
     gated_norm_backward(head_sizes(x), input_of(x, weight, gate, context),
                         {.dy = head_rows(dy),
                          .dx = mutable_head_rows(dx),

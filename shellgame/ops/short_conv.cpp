@@ -1,11 +1,11 @@
 #include "shellgame/ops/short_conv.h"
 
 #include <ATen/Functions.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 #include "shellgame/kernels/short_conv.h"
 #include "shellgame/ops/activation.h"
 #include "shellgame/ops/engine.h"
+#include "shellgame/ops/kernel_function.h"
 #include "shellgame/ops/rows.h"
 #include "shellgame/ops/timing.h"
 
@@ -21,10 +21,11 @@ at::Tensor with_history(const at::Tensor& x, const at::Tensor& before, std::int6
 }
 
 using torch::autograd::AutogradContext;
-using torch::autograd::Function;
 using torch::autograd::variable_list;
 
-struct ShortConvOp : Function<ShortConvOp> {
+struct ShortConvOp : KernelFunction<ShortConvOp> {
+  static constexpr const char* kName = "the short convolution";
+
   static ShortConvSizes sizes_of(const at::Tensor& x, const at::Tensor& weight) {
     return {.B = static_cast<std::size_t>(x.size(0)),
             .T = static_cast<std::size_t>(x.size(1)),
@@ -59,14 +60,13 @@ struct ShortConvOp : Function<ShortConvOp> {
     return y;
   }
 
-  static variable_list backward(AutogradContext* context, variable_list upstream) {
+  static variable_list gradients(AutogradContext* context, variable_list upstream) {
     const PartTimer timer("convolution, backward");
     const variable_list parts = context->get_saved_variables();
     const at::Tensor dy = even_rows(upstream[0]);
     variable_list result(5);
-    for (std::size_t i = 0; i < 4; ++i) {
-      if (parts[i].defined()) result[i] = at::empty(parts[i].sizes(), parts[i].options());
-    }
+    WantedGradients wanted(context);
+    for (std::size_t i = 0; i < 4; ++i) result[i] = wanted.next_like(parts[i]);
     ShortConvGradients<float> gradients;
     gradients.dy = channel_rows(dy);
     gradients.dx = {mutable_numbers(result[0]), static_cast<std::size_t>(dy.size(2))};

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "shellgame/models/finite.h"
 #include "shellgame/system/error.h"
 
 namespace shellgame {
@@ -57,7 +58,7 @@ std::vector<LayerHeads> heads_of(const Model& model) {
           }};
   ModelState state;
   const at::Tensor ids = at::zeros({1, 2}, at::kLong).to(model.parameters().front().value.device());
-  model.logits(ids, &state, &taps);
+  require_finite(model.logits(ids, &state, &taps), "the model's logits");
   for (std::size_t i = 0; i < specs.size(); ++i) {
     layers[i].mixer = specs[i].mixer;
     layers[i].state = remembers(state.layers[i].mixer);
@@ -170,7 +171,11 @@ Recorded record(const Model& model, const ProbeTrace& trace,
   }
   Recorded recorded(slices.size());
   for (std::size_t i = 0; i < slices.size(); ++i) {
-    for (const auto& [name, parts] : slices[i]) recorded[i][name] = at::cat(parts, 0);
+    for (const auto& [name, parts] : slices[i]) {
+      recorded[i][name] = at::cat(parts, 0);
+      require_finite(recorded[i][name],
+                     fmt::format("what flows through the tap '{}' of layer {}", name, i));
+    }
   }
   return recorded;
 }

@@ -7,6 +7,8 @@
 #include "shellgame/probe/command_beliefs.h"
 #include "shellgame/sequences/numbered_group.h"
 #include "shellgame/system/error.h"
+#include "shellgame/system/memory.h"
+#include "shellgame/system/saturating.h"
 #include "shellgame/system/threads.h"
 
 namespace shellgame {
@@ -83,18 +85,31 @@ ProbeTrace made(const Trace& trace, const Tokenizer& tokenizer, const RowMaker& 
   return result;
 }
 
+// `count` traces, if there is memory for them. They are kept whole: sources, state and belief of
+// every command, and the tokens.
+std::size_t room_for(std::uint64_t count, std::uint64_t commands, std::uint64_t variables,
+                     std::uint64_t tokens) {
+  const std::uint64_t command = sizeof(ProbeCommand) + 4 * variables +
+                                sizeof(double) * variables * variables,
+                      one = saturating_add(saturating_multiply(commands, command),
+                                           saturating_multiply<std::uint64_t>(tokens, 9));
+  require_memory(saturating_multiply(count, one),
+                 fmt::format("{} traces of {} commands", count, commands));
+  return count;
+}
+
 }  // namespace
 
 ProbeTraces::ProbeTraces(const Task& task, const Tokenizer& tokenizer, std::uint64_t seed,
                          std::uint64_t count, bool beliefs)
     : rows_(std::make_unique<TraceRows>(task, tokenizer, seed, beliefs)),
-      traces_(count),
       certain_(!task.uncertain()) {
   Task own = task;
   own.stages.clear();
   const Sampler sampler(own);
   const TraceMaker maker(sampler);
   variables_ = sampler.names()->size();
+  traces_.resize(room_for(count, task.commands, variables_, rows_->tokens()));
   parallel_for(count, [&](std::size_t i) {
     Trace trace;
     maker.make(seed, i, trace, /*complete=*/true);
@@ -116,7 +131,7 @@ ProbeTraces::ProbeTraces(const Task& task, const Tokenizer& tokenizer, std::uint
 }
 
 ProbeTraces::ProbeTraces(const SequenceSpec& words, std::uint64_t seed, std::uint64_t count)
-    : rows_(std::make_unique<SequenceRows>(words, seed)), traces_(count) {
+    : rows_(std::make_unique<SequenceRows>(words, seed)) {
   if (words.kind != "word-problem") {
     wrong_use("probes read traces and word problems, not {}", words.kind);
   }
@@ -133,6 +148,7 @@ ProbeTraces::ProbeTraces(const SequenceSpec& words, std::uint64_t seed, std::uin
     }
     return all;
   };
+  traces_.resize(room_for(count, words.max, variables_, rows_->tokens()));
   parallel_for(count, [&](std::size_t i) {
     ProbeTrace& trace = traces_[i];
     RowPiece piece;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "shellgame/models/finite.h"
 #include "shellgame/probe/readout.h"
 #include "shellgame/probe/transplant.h"
 #include "shellgame/system/error.h"
@@ -45,6 +46,7 @@ void walk_batch(const Model& model, const std::vector<ProbeTrace>& traces,
       model.logits_at(ids_of(traces, rows, read, to).to(device), none, &state);
       read = to;
     }
+    require_finite(state);
     see(rows, place, state);
   }
 }

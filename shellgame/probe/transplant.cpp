@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "shellgame/models/finite.h"
 #include "shellgame/probe/state.h"
 #include "shellgame/system/error.h"
 
@@ -66,6 +67,7 @@ std::vector<std::uint32_t> answers(const Model& model, const std::vector<ProbeTr
                                 .to(at::kCPU)
                                 .to(at::kDouble)
                                 .contiguous();
+  require_finite(logits, "the model's logits");
   std::vector<std::uint32_t> chosen;
   for (std::int64_t r = 0; r < rows; ++r) {
     const double* row = logits.data_ptr<double>() + r * logits.size(1);

@@ -1,5 +1,5 @@
 // Programs in any unit that is made of whole lines: bytes of text, or tokens of a tokenizer for
-// which lines are independent. The lines of shared commands, of first values and of one-variable
+// which lines are independent. The lines of shared commands, of initial values and of one-variable
 // reveals are made once; a program is then a row of copies. What is copied was made by
 // render_event(), so that no second meaning of an event exists.
 #pragma once

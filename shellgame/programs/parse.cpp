@@ -223,7 +223,7 @@ void Parser::fix_names() {
   if (names_) return;
   std::vector<Value> values;
   for (const FirstValue& first : first_) values.push_back(first.value);
-  if (variables_.empty()) fail_here("variables must get their first values before they are used");
+  if (variables_.empty()) fail_here("variables must get their initial values before they are used");
   names_ = std::make_shared<Names>(variables_, std::move(values));
   std::vector<VariableId> variables;
   std::vector<ValueId> order;
@@ -231,7 +231,7 @@ void Parser::fix_names() {
     variables.push_back(*names_->find_variable(first.name));
     order.push_back(*names_->find_value(first.value));
   }
-  // So far there are only imports and definitions; the first values go between them, where they
+  // So far there are only imports and definitions; the initial values go between them, where they
   // stood.
   Program complete(names_, table_);
   std::size_t next = 0;

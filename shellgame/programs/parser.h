@@ -1,5 +1,5 @@
 // The parser's inside: one class walks the words of each example. Names are known only when all
-// first values are, so that they are collected first and turned into indices from then on
+// initial values are, so that they are collected first and turned into indices from then on
 // (fix_names). Its parts: parse.cpp (statements, names, certain commands), parse_uncertain.cpp,
 // parse_evidence.cpp. Users include parse.h.
 #pragma once

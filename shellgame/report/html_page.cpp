@@ -84,7 +84,7 @@ std::string overview_section(const std::vector<RunGroup>& groups) {
       {"steps", "steps"},
       {"tokens", "tokens"},
       {"seconds", "seconds"},
-      {"processor_seconds", "processor seconds"},
+      {"processor_seconds", "CPU seconds"},
       {"accuracy", "accuracy in training"},
       {"parameters", "parameters"},
       {"peak_memory_bytes", "peak memory, bytes"}};

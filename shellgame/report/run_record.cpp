@@ -1,7 +1,6 @@
 #include "shellgame/report/run_record.h"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <charconv>
@@ -11,6 +10,8 @@
 #include "shellgame/report/xml_text.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/system/read_json.h"
+#include "shellgame/system/read_toml.h"
 
 namespace shellgame {
 namespace {
@@ -61,13 +62,7 @@ void gather(const std::string& directory, int deep, std::vector<std::string>& ru
   for (const std::string& name : below) gather(directory + "/" + name, deep + 1, runs);
 }
 
-Json read_json(const std::string& path) {
-  try {
-    return Json::parse(read_file(path));
-  } catch (const Json::parse_error& error) {
-    fail("'{}' must be whole JSON, and is damaged at byte {}", path, error.byte);
-  }
-}
+Json read_json(const std::string& path) { return parse_ordered_json(read_file(path), path); }
 
 // Null if there is no such file.
 Json read_optional(const std::string& path) { return fs::exists(path) ? read_json(path) : Json(); }
@@ -104,31 +99,24 @@ std::string value_of(const std::vector<Setting>& settings, const std::string& ke
   return found == settings.end() ? "" : found->value;
 }
 
-Course read_course(const std::string& path) {
+Course read_course(const std::string& path, std::vector<std::string>& passed_over) {
   Course course;
-  const std::string text = read_file(path);
-  std::size_t number = 0;
-  for (std::size_t from = 0; from < text.size();) {
-    const std::size_t end = text.find('\n', from);
-    if (end == std::string::npos) break;  // a line that is being written, or was torn
-    ++number;
-    const Json line = Json::parse(text.begin() + static_cast<std::ptrdiff_t>(from),
-                                  text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
-    from = end + 1;
-    if (!line.is_object())
-      fail("{}:{}: a line must be a JSON object, and is damaged", path, number);
+  const auto visit = [&](const MetricsLine& metrics) {
+    const Json& line = metrics.value;
     if (const auto cells = line.find("evaluation"); cells != line.end()) {
-      if (cells->is_array()) course.evaluations.emplace_back(number_of(line, "step"), *cells);
-      continue;
+      if (cells->is_array()) course.evaluations.emplace_back(metrics.step, *cells);
+      return;
     }
-    course.step.push_back(number_of(line, "step"));
+    course.step.push_back(static_cast<double>(metrics.step));
     course.stage.push_back(number_of(line, "stage"));
     course.loss.push_back(number_of(line, "loss"));
     course.accuracy.push_back(number_of(line, "accuracy"));
     course.learning_rate.push_back(number_of(line, "learning_rate"));
     course.tokens.push_back(number_of(line, "tokens"));
     course.tokens_per_second.push_back(number_of(line, "tokens_per_second"));
-  }
+  };
+  each_metrics_line(read_file(path), path, visit,
+                    [&](const std::string& sentence) { passed_over.push_back(sentence); });
   return course;
 }
 
@@ -176,12 +164,7 @@ RunRecord read_run(const std::string& directory) {
   run.directory = directory;
   const std::string file = directory + "/experiment.toml";
   run.toml = read_file(file);
-  try {
-    flatten(toml::parse(run.toml, file), "", run.settings);
-  } catch (const toml::parse_error& error) {
-    fail("{}:{}:{}: must be TOML as a run writes it, and is damaged: {}", file,
-         error.source().begin.line, error.source().begin.column, error.description());
-  }
+  flatten(parse_toml(run.toml, file), "", run.settings);
   run.name = value_of(run.settings, "name");
   run.arm = value_of(run.settings, "arm");
   run.seed = value_of(run.settings, "seed");
@@ -199,7 +182,7 @@ RunRecord read_run(const std::string& directory) {
     fail("'{}/evaluation.json' must be a list of cells, as 'shellgame train' writes it", directory);
   }
   const std::string metrics = directory + "/metrics.jsonl";
-  if (run.complete() || fs::exists(metrics)) run.course = read_course(metrics);
+  if (run.complete() || fs::exists(metrics)) run.course = read_course(metrics, run.passed_over);
   for (const std::string& name : probe_names()) {
     const Json probe = read_optional(fmt::format("{}/probes/{}.json", directory, name));
     if (!probe.is_null()) run.probes[name] = probe;

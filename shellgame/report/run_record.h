@@ -30,6 +30,7 @@ struct RunRecord {
   std::vector<Setting> settings;  // of it
   std::string name, arm, seed;    // of these, as text
   Course course;
+  std::vector<std::string> passed_over;  // lines of metrics.jsonl that are damaged: where, and why
   nlohmann::ordered_json environment, result, evaluation;  // null: not there (yet)
   std::map<std::string, nlohmann::ordered_json> probes;    // by name, from DIRECTORY/probes
   std::map<std::string, std::string> refused;              // probes that a model cannot have: why
@@ -47,7 +48,8 @@ const std::vector<std::string>& probe_names();
 // their names, numbers by size. Throws UsageError if there is none.
 std::vector<std::string> run_directories(const std::string& directory);
 
-// Throws Error, with the file's name, if a file is missing that every run has, or is damaged.
+// Throws Error, with the file's name, if a file is missing that every run has, or is damaged (a
+// damaged line of metrics.jsonl is passed over).
 RunRecord read_run(const std::string& directory);
 
 // All runs of all directories; a run that is named twice is read once.

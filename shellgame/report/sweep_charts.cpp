@@ -4,11 +4,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
 
+#include "shellgame/report/xml_text.h"
 #include "shellgame/system/files.h"
+#include "shellgame/system/messages.h"
+#include "shellgame/system/read_json.h"
 
 namespace shellgame {
 namespace {
@@ -56,19 +60,21 @@ std::vector<std::pair<double, double>> course_of(const std::string& path, int wi
   const std::string lines = read_file(path);
   double sum = 0;
   int steps = 0, known = 0;  // a step without a reveal has no accuracy
-  for (std::size_t from = 0; from < lines.size();) {
-    const std::size_t end = std::min(lines.find('\n', from), lines.size());
-    const Json line = Json::parse(lines.substr(from, end - from));
-    from = end + 1;
-    if (!line.contains("loss")) continue;
-    if (line["accuracy"].is_number()) {
-      sum += line["accuracy"].get<double>();
+  const auto visit = [&](const MetricsLine& line) {
+    const double tokens = number_of(line.value, "tokens"),
+                 accuracy = number_of(line.value, "accuracy");
+    if (!line.value.contains("loss") || !std::isfinite(tokens)) return;
+    if (std::isfinite(accuracy)) {
+      sum += accuracy;
       ++known;
     }
-    if (++steps % window != 0) continue;
-    if (known > 0) course.emplace_back(line["tokens"].get<double>(), sum / known);
+    if (++steps % window != 0) return;
+    if (known > 0) course.emplace_back(tokens, sum / known);
     sum = known = 0;
-  }
+  };
+  each_metrics_line(lines, path, visit, [](const std::string& sentence) {
+    say("note: {}; the line is passed over", sentence);
+  });
   return course;
 }
 

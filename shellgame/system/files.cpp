@@ -13,6 +13,8 @@
 #include <filesystem>
 
 #include "shellgame/system/error.h"
+#include "shellgame/system/interrupts.h"
+#include "shellgame/system/messages.h"
 
 namespace shellgame {
 namespace {
@@ -55,22 +57,6 @@ void on_interrupt(int signal) {
 
 }  // namespace
 
-std::string read_file(const std::string& path) {
-  std::FILE* file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
-  if (file == nullptr) fail("cannot read '{}': {}", path, reason());
-  std::string content;
-  std::array<char, 1 << 16> buffer;
-  std::size_t got = 0;
-  while ((got = std::fread(buffer.data(), 1, buffer.size(), file)) > 0) {
-    content.append(buffer.data(), got);
-  }
-  const bool broken = std::ferror(file) != 0;
-  const std::string why = broken ? reason() : "";
-  if (file != stdin) std::fclose(file);
-  if (broken) fail("cannot read '{}': {}", path, why);
-  return content;
-}
-
 OutputFile::OutputFile(const std::string& name) : path_(name) {
   if (name == "-") {
     file_ = stdout;
@@ -103,15 +89,16 @@ OutputFile::~OutputFile() {
 
 void OutputFile::write(std::string_view bytes) {
   if (bytes.empty()) return;  // it may be a view of nothing, which fwrite does not take
+  size_ += bytes.size();
+  if (file_ == stdout) return print_data(bytes);
   if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) {
     fail("cannot write '{}': {}", path_, reason());
   }
-  size_ += bytes.size();
 }
 
 void OutputFile::commit() {
+  if (file_ == stdout) return flush_output();
   if (std::fflush(file_) != 0) fail("cannot write '{}': {}", path_, reason());
-  if (file_ == stdout) return;
   std::FILE* file = file_;
   file_ = nullptr;
   if (std::fclose(file) != 0) fail("cannot write '{}': {}", path_, reason());
@@ -128,12 +115,10 @@ void write_file(const std::string& path, std::string_view content) {
   file.commit();
 }
 
-void remove_temporary_files_on_interrupt() {
-  for (int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, on_interrupt);
-}
+void remove_temporary_files_on_interrupt() { handle_interrupts(on_interrupt); }
 
 MappedFile::MappedFile(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) fail("cannot read '{}': {}", path, reason());
   struct stat status {};
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {

@@ -4,14 +4,25 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <string_view>
 
 namespace shellgame {
 
-// The whole content of a file, or of standard input for "-". Throws Error with the system's reason.
+// The most that is read into memory at once: of a file that this program finds by itself, and of
+// what a user names.
+inline constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 30;
+inline constexpr std::uint64_t kMostInputBytes = std::uint64_t{4} << 30;
+
+// The whole content of a regular file, or of a link to one; pipes and devices are refused without a
+// wait. Throws Error with the system's reason.
 std::string read_file(const std::string& path);
+
+// The same for what a user names on the command line on purpose, which may also be a pipe
+// (`<(...)`, /dev/stdin), a terminal, or "-" for standard input.
+std::string read_input(const std::string& path);
 
 class OutputFile {
  public:
@@ -20,6 +31,7 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
+  // To a terminal, control characters are written out (system/printable.h).
   void write(std::string_view bytes);
   // Puts the complete file under its final name (flushes, for standard output).
   void commit();
@@ -37,8 +49,8 @@ class OutputFile {
 // Writes `content` to `path` in one go, with the same promise.
 void write_file(const std::string& path, std::string_view content);
 
-// Removes temporary files when the program is interrupted (SIGINT, SIGTERM, SIGHUP), then dies of
-// the signal.
+// Removes temporary files when the program is interrupted (SIGINT, SIGTERM, SIGHUP, unless they are
+// ignored), then dies of the signal.
 void remove_temporary_files_on_interrupt();
 
 // A file mapped into memory for reading; an empty file gives an empty view.

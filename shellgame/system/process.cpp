@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "shellgame/system/error.h"
+#include "shellgame/system/interrupts.h"
 
 extern char** environ;
 
@@ -81,10 +82,14 @@ struct SpawnPlan {
   SpawnPlan() {
     ::posix_spawn_file_actions_init(&files);
     ::posix_spawnattr_init(&attributes);
-    // The child must not inherit that we block or ignore a signal.
+    // The child must not inherit that we block or ignore a signal, but for what the user told us to
+    // ignore (`nohup`, jobs in the background): that is meant for our children, too.
     sigset_t none, all;
     ::sigemptyset(&none);
     ::sigfillset(&all);
+    for (const int signal : {SIGHUP, SIGINT}) {
+      if (is_ignored(signal)) ::sigdelset(&all, signal);
+    }
     ::posix_spawnattr_setsigmask(&attributes, &none);
     ::posix_spawnattr_setsigdefault(&attributes, &all);
     ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
@@ -99,7 +104,8 @@ struct SpawnPlan {
 
 }  // namespace
 
-Process::Process(const std::vector<std::string>& command, const std::vector<int>& inherited) {
+Process::Process(const std::vector<std::string>& command, const std::vector<int>& inherited,
+                 const std::vector<std::string>* environment) {
   if (command.empty()) wrong_use("a command must name a program, but it is empty");
   Descriptor input, output, error;
   {
@@ -117,11 +123,16 @@ Process::Process(const std::vector<std::string>& command, const std::vector<int>
     }
     // Files that we hold open without close-on-exec are none of the child's business.
     ::posix_spawn_file_actions_addclosefrom_np(&plan.files, static_cast<int>(given.size()));
-    std::vector<char*> arguments;
-    for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
-    arguments.push_back(nullptr);
+    const auto pointers = [](const std::vector<std::string>& words) {
+      std::vector<char*> list;
+      for (const std::string& word : words) list.push_back(const_cast<char*>(word.c_str()));
+      list.push_back(nullptr);
+      return list;
+    };
+    const std::vector<char*> arguments = pointers(command);
+    const std::vector<char*> variables = pointers(environment ? *environment : command);
     const int code = ::posix_spawnp(&id_, command[0].c_str(), &plan.files, &plan.attributes,
-                                    arguments.data(), environ);
+                                    arguments.data(), environment ? variables.data() : environ);
     if (code != 0) fail("cannot run '{}': {}", command[0], reason(code));
   }
   input_ = input.release();

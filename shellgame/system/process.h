@@ -14,10 +14,12 @@ namespace shellgame {
 
 class Process {
  public:
-  // Starts command[0], looked up in PATH, with the caller's environment and folder. `inherited`
-  // descriptors become 3, 4, ... of the child; it gets no others. Throws Error if there is no such
-  // program or the system refuses.
-  explicit Process(const std::vector<std::string>& command, const std::vector<int>& inherited = {});
+  // Starts command[0], looked up in PATH, in the caller's folder and with its environment, or with
+  // exactly the variables of `environment` ("NAME=value"). `inherited` descriptors become 3, 4, ...
+  // of the child; it gets no others. Throws Error if there is no such program or the system
+  // refuses.
+  explicit Process(const std::vector<std::string>& command, const std::vector<int>& inherited = {},
+                   const std::vector<std::string>* environment = nullptr);
   ~Process();  // kills the child if it still runs
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;

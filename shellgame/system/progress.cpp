@@ -4,8 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
+
+#include "shellgame/system/messages.h"
 
 namespace shellgame {
 
@@ -18,7 +19,7 @@ Progress::Progress(std::string what, std::string unit, std::size_t total)
       terminal_(::isatty(STDERR_FILENO) != 0) {}
 
 Progress::~Progress() {
-  if (drawn_ && terminal_) fmt::print(stderr, "\r\033[K");
+  if (drawn_ && terminal_) draw("\r\033[K");
 }
 
 void Progress::advance(std::size_t items) {
@@ -38,15 +39,13 @@ void Progress::show() {
   const double left = rate > 0 ? static_cast<double>(total_ - done_) / rate : 0.0;
   drawn_ = true;
   if (!terminal_) {
-    fmt::print(stderr, "{}: {} of {} {}, {:.0f} a second, {:.0f} s left\n", what_, done_, total_,
-               unit_, rate, left);
+    say("{}: {} of {} {}, {:.0f} a second, {:.0f} s left", what_, done_, total_, unit_, rate, left);
     return;
   }
   constexpr int kWidth = 30;
   const int filled = static_cast<int>(share * kWidth);
-  fmt::print(stderr, "\r\033[K{} [{:#<{}}{: <{}}] {:3.0f} %  {:.0f} {}/s  {:.0f} s left", what_, "",
-             filled, "", kWidth - filled, share * 100, rate, unit_, left);
-  std::fflush(stderr);
+  draw(fmt::format("\r\033[K{} [{:#<{}}{: <{}}] {:3.0f} %  {:.0f} {}/s  {:.0f} s left", what_, "",
+                   filled, "", kWidth - filled, share * 100, rate, unit_, left));
 }
 
 }  // namespace shellgame

@@ -8,11 +8,15 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <vector>
 
+#include "shellgame/system/cores.h"
 #include "shellgame/system/error.h"
+#include "shellgame/system/number.h"
+#include "shellgame/system/parallel_region.h"
 
 namespace shellgame {
 namespace {
@@ -110,39 +114,58 @@ class Pool {
   bool stop_ = false;
 };
 
-int chosen_count = 0;
+std::atomic<int> chosen_count = 0;
+// Held by the outside caller whose work the pool does, and while the pool is made or ended.
+std::mutex pool_mutex;
 std::unique_ptr<Pool> pool;
 
 }  // namespace
 
 int default_thread_count() {
-  if (const char* text = std::getenv("OMP_NUM_THREADS")) {
-    const int count = std::atoi(text);
-    if (count > 0) return std::min(count, kMostThreads);
+  int count = usable_cores();
+  if (const char* given = std::getenv("OMP_NUM_THREADS")) {
+    // OpenMP takes a list: the first number is that of the outermost loops.
+    std::string_view text(given);
+    text = text.substr(0, text.find(','));
+    while (text.starts_with(' ')) text.remove_prefix(1);
+    while (text.ends_with(' ')) text.remove_suffix(1);
+    if (!text.empty()) {
+      const auto bounds = NumberBounds::whole(1, std::numeric_limits<int>::max());
+      count = std::min(count, bounds.parse<int>("OMP_NUM_THREADS", text));
+    }
   }
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return std::min(count, kMostThreads);
 }
 
 void set_thread_count(int count) {
   if (count < 1 || count > kMostThreads) {
     wrong_use("the number of threads must be from 1 to {}, not {}", kMostThreads, count);
   }
+  if (Inside::here) fail("the number of threads must not change from within their work");
+  const std::lock_guard lock(pool_mutex);  // what another thread's parallel_for does is done first
   if (count == chosen_count) return;
   pool.reset();
   chosen_count = count;
 }
 
-int thread_count() { return chosen_count > 0 ? chosen_count : default_thread_count(); }
+int thread_count() {
+  const int count = chosen_count;
+  return count > 0 ? count : default_thread_count();
+}
 
 void parallel_for(std::size_t count, const std::function<void(std::size_t)>& work) {
-  if (count == 0) return;
-  if (chosen_count == 0) chosen_count = default_thread_count();
-  if (chosen_count == 1 || count == 1 || Inside::here) {
-    for (std::size_t i = 0; i < count; ++i) work(i);
-    return;
+  if (count > 1 && thread_count() > 1 && !Inside::here) {
+    const std::unique_lock lock(pool_mutex, std::try_to_lock);
+    if (lock) {
+      if (chosen_count == 0) chosen_count = default_thread_count();
+      if (!pool) pool = std::make_unique<Pool>(chosen_count);
+      pool->run(count, work);
+      return;
+    }
   }
-  if (!pool) pool = std::make_unique<Pool>(chosen_count);
-  pool->run(count, work);
+  for (std::size_t i = 0; i < count; ++i) work(i);
 }
+
+bool is_inside_parallel_for() { return Inside::here; }
 
 }  // namespace shellgame

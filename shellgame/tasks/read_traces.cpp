@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "shellgame/system/error.h"
+#include "shellgame/system/read_json.h"
 #include "shellgame/tasks/trace.h"
 
 namespace shellgame {
@@ -10,9 +11,8 @@ namespace {
 TraceText trace_of_json(std::string_view line, const std::string& file, std::size_t number,
                         std::uint64_t position) {
   const std::string where = fmt::format("{}:{}", file, number);
-  const nlohmann::json object = nlohmann::json::parse(line, nullptr, false);
-  if (object.is_discarded() || !object.is_object())
-    throw InputError(where, "a line must be one JSON object");
+  const nlohmann::json object = parse_json(line, file, number);
+  if (!object.is_object()) throw InputError(where, "a line must be one JSON object");
   const auto text = object.find("text");
   if (text == object.end() || !text->is_string())
     throw InputError(where, "a trace must have a string 'text'");
@@ -42,7 +42,7 @@ std::optional<std::uint64_t> number_after(std::string_view line, std::string_vie
   return digits > 0 ? std::optional(number) : std::nullopt;
 }
 
-// Whether a line gives first values or prepares for them: what a trace begins with.
+// Whether a line gives initial values or prepares for them: what a trace begins with.
 bool begins_trace(std::string_view line) {
   if (line.starts_with(">>> from ")) return true;
   const std::size_t equals = line.find(" = ");
@@ -56,7 +56,7 @@ bool begins_trace(std::string_view line) {
 std::vector<TraceText> traces_of_text(std::string_view content, const std::string& file) {
   std::vector<TraceText> traces;
   bool open = false;                   // whether the last trace may go on
-  bool under_way = false;              // whether it is past its first values
+  bool under_way = false;              // whether it is past its initial values
   std::size_t blanks = 0;              // lines since its last one
   std::optional<TraceText> announced;  // by a header comment
   std::size_t number = 0;

@@ -1,44 +1,34 @@
 #include "shellgame/tasks/task_file.h"
 
-#include <toml++/toml.h>
-
 #include <map>
 
 #include "shellgame/programs/render.h"
 #include "shellgame/system/error.h"
+#include "shellgame/system/read_toml.h"
 #include "shellgame/tasks/task_keys.h"
 
 namespace shellgame {
 namespace {
-
-std::string where(const std::string& file, const toml::source_region& source) {
-  return fmt::format("{}:{}:{}", file, source.begin.line, source.begin.column);
-}
 
 class TaskReader {
  public:
   explicit TaskReader(const std::string& file) : file_(file) {}
 
   Task read(std::string_view text) {
-    toml::table table;
-    try {
-      table = toml::parse(text, file_);
-    } catch (const toml::parse_error& error) {
-      throw InputError(where(file_, error.source()), std::string(error.description()));
-    }
+    const toml::table table = parse_toml(text, file_);
     Task task;
     for (const auto& [key, node] : table) {
       const TaskKey* known = find_task_key(key.str());
       if (known == nullptr) unknown(std::string(key.str()), key.source());
       if (!places_.emplace(known->name, key.source()).second) {
-        throw InputError(where(file_, key.source()),
+        throw InputError(toml_place(file_, key.source()),
                          fmt::format("key '{}': a key must be given once", known->name));
       }
       const std::string value = text_of(known->name, node, node.is_array_of_tables());
       try {
         known->set(task, value);
       } catch (const UsageError& error) {
-        throw InputError(where(file_, key.source()),
+        throw InputError(toml_place(file_, key.source()),
                          fmt::format("key '{}': {}", known->name, error.what()));
       }
     }
@@ -53,7 +43,7 @@ class TaskReader {
       const std::string sentence = error.what();
       for (const auto& [name, source] : places_) {
         if (sentence.starts_with(name + " ")) {
-          throw InputError(where(file_, source), fmt::format("key '{}': {}", name, sentence));
+          throw InputError(toml_place(file_, source), fmt::format("key '{}': {}", name, sentence));
         }
       }
       throw InputError(file_, sentence);
@@ -65,9 +55,9 @@ class TaskReader {
     std::vector<std::string> names;
     for (const TaskKey& known : task_keys()) names.push_back(known.name);
     const std::string near = nearest_name(key, names);
-    throw InputError(where(file_, source),
+    throw InputError(toml_place(file_, source),
                      fmt::format("key '{}': a task has no such key{}", key,
-                                 near.empty() ? "" : "; is '" + near + "' meant?"));
+                                 near.empty() ? "" : "; did you mean '" + near + "'?"));
   }
 
   // The text that the command line would have for the same value.
@@ -102,7 +92,7 @@ class TaskReader {
                              : word == "traces"  ? 2
                                                  : 3;
       if (at == 3 || !node.is_integer()) {
-        throw InputError(where(file_, name.source()),
+        throw InputError(toml_place(file_, name.source()),
                          fmt::format("key 'stages': a stage must hold whole numbers commands, "
                                      "spacing and traces, not '{}'",
                                      word));
@@ -114,7 +104,7 @@ class TaskReader {
 
   [[noreturn]] void wrong_type(const std::string& key, const toml::node& node) const {
     throw InputError(
-        where(file_, node.source()),
+        toml_place(file_, node.source()),
         fmt::format("key '{}': the value must be a string, a number or a list of them", key));
   }
 

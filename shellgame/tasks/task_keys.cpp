@@ -3,7 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
+#include <type_traits>
 #include <utility>
 
 #include "shellgame/programs/render.h"
@@ -12,24 +12,6 @@
 
 namespace shellgame {
 namespace {
-
-std::uint64_t whole(const std::string& text, std::uint64_t least, const char* what) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < least) {
-    wrong_use("{} must be a whole number of at least {}, not '{}'", what, least, text);
-  }
-  return number;
-}
-
-double share(const std::string& text, const char* what) {
-  double number = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || !(number >= 0 && number <= 1)) {
-    wrong_use("{} must be a number from 0 to 1, not '{}'", what, text);
-  }
-  return number;
-}
 
 // Cuts at `separator` and takes blanks off both ends of each part; an empty text has no parts.
 std::vector<std::string> split(std::string_view text, char separator) {
@@ -104,24 +86,24 @@ TaskKey word_key(const char* name, const Words<Choice>& words, Choice Task::*mem
           [=, &words](const Task& task) { return word_of(words, task.*member); }};
 }
 
-TaskKey number_key(const char* name, std::uint64_t Task::*member, std::uint64_t least,
+// A key that holds one number.
+template <class Number>
+TaskKey number_key(const char* name, Number Task::*member, const NumberBounds& bounds,
                    std::string help) {
-  return {name,
-          "N",
-          std::move(help),
-          [=](Task& task, const std::string& text) { task.*member = whole(text, least, name); },
-          [=](const Task& task) { return std::to_string(task.*member); },
-          true};
+  return {
+      name,
+      bounds.is_whole() ? "N" : "P",
+      std::move(help),
+      [=](Task& task, const std::string& text) { task.*member = bounds.parse<Number>(name, text); },
+      [=](const Task& task) {
+        if constexpr (std::is_same_v<Number, double>) return python_number(task.*member);
+        return std::to_string(task.*member);
+      },
+      true,
+      {{name, bounds}}};
 }
 
-TaskKey share_key(const char* name, double Task::*member, std::string help) {
-  return {name,
-          "P",
-          std::move(help),
-          [=](Task& task, const std::string& text) { task.*member = share(text, name); },
-          [=](const Task& task) { return python_number(task.*member); },
-          true};
-}
+constexpr NumberBounds kStageTraces = NumberBounds::whole(1, kMostSigned);
 
 void set_uncertainty(Task& task, const std::string& text) {
   task.branching = task.skipped = task.unknown_start = false;
@@ -159,9 +141,10 @@ void set_stages(Task& task, const std::string& text) {
       wrong_use("a stage must be COMMANDS:SPACING:TRACES (the last may leave out TRACES), not '{}'",
                 part);
     }
-    Stage stage{whole(numbers[0], 1, "a stage's commands"),
-                whole(numbers[1], 1, "a stage's spacing"), 0};
-    if (numbers.size() == 3) stage.traces = whole(numbers[2], 1, "a stage's traces");
+    Stage stage{kCommandBounds.parse<std::uint64_t>("the commands of stages", numbers[0]),
+                kCommandBounds.parse<std::uint64_t>("the spacing of stages", numbers[1]), 0};
+    if (numbers.size() == 3)
+      stage.traces = kStageTraces.parse<std::uint64_t>("the traces of stages", numbers[2]);
     task.stages.push_back(stage);
   }
 }
@@ -188,8 +171,8 @@ std::vector<TaskKey> make_keys() {
       word_key("moves", kMoves, &Task::moves,
                "what a command does: any element of the group, a swap of two variables, or one of "
                "the group's generators"),
-      number_key("commands", &Task::commands, 1, "commands in a trace"),
-      number_key("spacing", &Task::spacing, 1,
+      number_key("commands", &Task::commands, kCommandBounds, "commands in a trace"),
+      number_key("spacing", &Task::spacing, kCommandBounds,
                  "a reveal after every so many commands (for none: reveals = none)"),
       word_key("reveals", kReveals, &Task::reveals,
                "which variable a reveal shows: drawn uniformly, each in turn, always "
@@ -201,7 +184,8 @@ std::vector<TaskKey> make_keys() {
          task.reveal_variable = text;
        },
        [](const Task& task) { return task.reveal_variable; }},
-      number_key("reveal-count", &Task::reveal_count, 1, "how many variables a reveal shows"),
+      number_key("reveal-count", &Task::reveal_count, NumberBounds::whole(1, kMostVariables),
+                 "how many variables a reveal shows"),
       {"reveal-forms", joined(kForms) + ",...",
        "forms of a reveal, one drawn for each: print('a', a), assert a == 2, a test against one "
        "value (== or !=), "
@@ -222,22 +206,23 @@ std::vector<TaskKey> make_keys() {
       word_key("initial-reveal", kInitial, &Task::initial_reveal,
                "what is revealed before the first command: nothing, what a reveal shows, or all "
                "variables"),
-      number_key("full-reveal-period", &Task::full_reveal_period, 0,
+      number_key("full-reveal-period", &Task::full_reveal_period,
+                 NumberBounds::whole(0, kMostCommands),
                  "print all variables after every so many commands; 0 for never"),
       {"uncertainty", "none|branching|skipped|unknown-start",
        "the source of uncertainty: hidden branches (A), calls whose work is skipped (B), an "
        "unknown start (C); "
        "unknown-start may be joined with another by a comma",
        set_uncertainty, get_uncertainty},
-      share_key("probability", &Task::probability,
-                "the chance that an uncertain command does its move"),
+      number_key("probability", &Task::probability, kShareBounds,
+                 "the chance that an uncertain command does its move"),
       word_key("condition", kConditions, &Task::condition,
                "the hidden condition: random(), a hidden environment variable, or an external "
                "call's result"),
       word_key("otherwise", kOtherwise, &Task::otherwise,
                "what an uncertain command does if not its move: nothing, or another move (a slip)"),
-      share_key("uncertain-share", &Task::uncertain_share,
-                "the share of commands that are uncertain"),
+      number_key("uncertain-share", &Task::uncertain_share, kShareBounds,
+                 "the share of commands that are uncertain"),
       {"mixtures", "TEXT",
        "uncertain commands to draw from, instead of moves: weighted cycles, '0.5 (1 2), 0.5 (1 3); "
        "0.9 (), 0.1 (1 2)'",
@@ -255,10 +240,16 @@ std::vector<TaskKey> make_keys() {
        [](const Task& task) { return fmt::format("{}", fmt::join(task.values, ",")); }},
       word_key("product", kProducts, &Task::product,
                "on which side the next element is multiplied in the word-problem form"),
-      {"stages", "COMMANDS:SPACING:TRACES,...",
+      {"stages",
+       "COMMANDS:SPACING:TRACES,...",
        "a curriculum: the lengths of the first so many traces, then of the next (instead of "
        "commands and spacing)",
-       set_stages, get_stages},
+       set_stages,
+       get_stages,
+       false,
+       {{"stages", kCommandBounds, "{}:1:1"},
+        {"stages", kCommandBounds, "1:{}:1"},
+        {"stages", kStageTraces, "1:1:{}"}}},
   };
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "shellgame/system/number.h"
 #include "shellgame/tasks/task.h"
 
 namespace shellgame {
@@ -18,7 +19,8 @@ struct TaskKey {
   std::function<void(Task&, const std::string&)>
       set;  // throws UsageError: what must hold, what was received
   std::function<std::string(const Task&)> get;
-  bool is_number = false;  // written in TOML without quotes
+  bool is_number = false;                    // written in TOML without quotes
+  std::vector<DeclaredNumber> numbers = {};  // what is a number in it, with its bounds
 };
 
 const std::vector<TaskKey>& task_keys();

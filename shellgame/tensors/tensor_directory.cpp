@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <memory>
-#include <set>
 
+#include "shellgame/system/checksum.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/system/replace_directory.h"
 #include "shellgame/tensors/strict_json.h"
-#include "shellgame/tensors/tensor_index.h"
 
 namespace shellgame {
 namespace {
@@ -21,7 +20,7 @@ bool exists(const std::string& path) {
 }
 
 // "model-00001-of-00003.safetensors"
-bool is_shard_name(const std::string& name) {
+bool is_shard_name(std::string_view name) {
   const std::string pattern = "model-#####-of-#####.safetensors";
   return name.size() == pattern.size() && std::ranges::equal(name, pattern, [](char c, char p) {
            return p == '#' ? c >= '0' && c <= '9' : c == p;
@@ -37,6 +36,11 @@ std::string read_index(const std::string& path) {
   std::string json(file.size(), '\0');
   file.read(0, std::as_writable_bytes(std::span(json)));
   return json;
+}
+
+std::string identity_in(const SafetensorsFile& file) {
+  const auto found = file.metadata().find(kIdentityKey);
+  return found == file.metadata().end() ? "" : found->second;
 }
 
 }  // namespace
@@ -89,11 +93,33 @@ TensorDirectory TensorDirectory::open(const std::string& path) {
                                    shown(tensor)));
     }
   }
+  directory.check_identity(index);
   return directory;
+}
+
+void TensorDirectory::check_identity(const TensorIndex& index) {
+  std::string source = kIndexFile;
+  identity_ = index.identity;
+  bool everywhere = !identity_.empty();
+  for (const SafetensorsFile& file : files_) {
+    const std::string other = identity_in(file);
+    everywhere = everywhere && !other.empty();
+    if (other.empty() || other == identity_) continue;
+    if (!identity_.empty()) {
+      throw InputError(file.path(),
+                       fmt::format("the file must be of the same model as {}, but is of another "
+                                   "model: its {} is '{}', not '{}'",
+                                   source, kIdentityKey, shown(other), shown(identity_)));
+    }
+    identity_ = other;
+    source = file.path();
+  }
+  if (!everywhere) identity_.clear();
 }
 
 void TensorDirectory::add_file(const std::string& path) {
   files_.emplace_back(path);
+  identity_ = identity_in(files_.back());
   for (const StoredTensor& tensor : files_.back().tensors())
     places_.emplace(tensor.name, Place{files_.size() - 1, &tensor});
 }
@@ -135,18 +161,31 @@ void TensorDirectory::read(std::string_view name, std::span<const std::int64_t> 
   file_of(name).read(tensor, dtype, out);
 }
 
-void write_tensor_directory(const std::string& path, std::span<const TensorSource> tensors,
-                            std::uint64_t max_shard_bytes, const Metadata& metadata) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (error) fail("cannot make the directory '{}': {}", path, error.message());
+std::string identity_of(std::span<const TensorSource> tensors, std::string_view beside) {
+  std::string text;
+  for (const TensorSource& tensor : tensors) {
+    const std::size_t bytes = element_count(tensor.shape).value_or(0) * dtype_size(tensor.dtype);
+    text += fmt::format("{} {} {} {:08x}\n", tensor.name, shape_text(tensor.shape),
+                        dtype_name(tensor.stored_dtype()),
+                        bytes == 0 ? 0 : crc32c({static_cast<const char*>(tensor.data), bytes}));
+  }
+  return fmt::format("{:08x}{:08x}", crc32c(beside), crc32c(text));
+}
+
+bool is_weights_file(std::string_view name) {
+  return name == kModelFile || name == kIndexFile || is_shard_name(name);
+}
+
+bool is_model_file(std::string_view name) { return name == "config.json" || is_weights_file(name); }
+
+void write_tensor_files(const std::string& directory, std::span<const TensorSource> tensors,
+                        std::uint64_t max_shard_bytes, const Metadata& metadata) {
   const auto shards = cut_into_shards(tensors, max_shard_bytes);
   TensorIndex index;
-  std::set<std::string> names;
-  std::vector<std::unique_ptr<OutputFile>> files;
+  if (const auto found = metadata.find(kIdentityKey); found != metadata.end())
+    index.identity = found->second;
   for (std::size_t i = 0; i < shards.size(); ++i) {
     const std::string name = shard_name(i, shards.size());
-    names.insert(name);
     for (const TensorSource& tensor : shards[i]) {
       if (!index.files.emplace(tensor.name, name).second)
         wrong_use("each tensor must have a name of its own, but '{}' is there twice",
@@ -154,28 +193,18 @@ void write_tensor_directory(const std::string& path, std::span<const TensorSourc
       index.total_size +=
           element_count(tensor.shape).value_or(0) * dtype_size(tensor.stored_dtype());
     }
-    files.push_back(std::make_unique<OutputFile>(path + "/" + name));
-    write_safetensors([&](std::string_view bytes) { files.back()->write(bytes); }, shards[i],
-                      metadata);
+    write_safetensors(directory + "/" + name, shards[i], metadata);
   }
-  if (shards.size() > 1) {
-    names.insert(kIndexFile);
-    files.push_back(std::make_unique<OutputFile>(path + "/" + kIndexFile));
-    files.back()->write(write_tensor_index(index));
-  }
-  for (const auto& file : files) file->commit();  // the index comes last
-  // A single file wins over an index, so this is also what makes new shards count.
-  std::vector<fs::path> old;
-  for (const auto& entry : fs::directory_iterator(path, error)) {
-    const std::string name = entry.path().filename().string();
-    if ((name == kModelFile || name == kIndexFile || is_shard_name(name)) && !names.contains(name))
-      old.push_back(entry.path());
-  }
-  for (const fs::path& file : old) {
-    fs::remove(file, error);
-    if (error)
-      fail("cannot remove '{}', of an earlier checkpoint: {}", file.string(), error.message());
-  }
+  if (shards.size() > 1) write_file(directory + "/" + kIndexFile, write_tensor_index(index));
+}
+
+void write_tensor_directory(const std::string& path, std::span<const TensorSource> tensors,
+                            std::uint64_t max_shard_bytes, const Metadata& metadata) {
+  replace_directory(path, {.write =
+                               [&](const std::string& directory) {
+                                 write_tensor_files(directory, tensors, max_shard_bytes, metadata);
+                               },
+                           .replaces = is_weights_file});
 }
 
 }  // namespace shellgame

@@ -31,6 +31,8 @@ class IndexVisitor : public JsonVisitor {
   void array(const JsonPath& path) override { value(path, false); }
   void text(const JsonPath& path, const std::string& name) override {
     value(path, path.size() == 2);
+    if (path.size() == 2 && path[0] == "metadata" && path[1] == kIdentityKey)
+      index_.identity = name;
     if (path.empty() || path[0] != kWeightMap) return;
     if (!is_plain_file_name(name)) {
       throw InputError(file_,
@@ -78,8 +80,9 @@ TensorIndex parse_tensor_index(std::string_view json, const std::string& file) {
 }
 
 std::string write_tensor_index(const TensorIndex& index) {
-  const nlohmann::json json = {{"metadata", {{"total_size", index.total_size}}},
-                               {kWeightMap, index.files}};
+  nlohmann::json json = {{"metadata", {{"total_size", index.total_size}}},
+                         {kWeightMap, index.files}};
+  if (!index.identity.empty()) json["metadata"][kIdentityKey] = index.identity;
   return json.dump(2, ' ', true) + "\n";  // as Python's json writes it
 }
 

@@ -16,10 +16,16 @@ namespace shellgame {
 inline constexpr char kModelFile[] = "model.safetensors";
 inline constexpr char kIndexFile[] = "model.safetensors.index.json";
 
+// Under this key all files of a checkpoint that shellgame wrote (config.json, the index, the
+// metadata of each safetensors file) have the same text, so that files of two checkpoints are not
+// taken for one. Files of others lack it.
+inline constexpr char kIdentityKey[] = "shellgame_identity";
+
 struct TensorIndex {
   std::map<std::string, std::string>
       files;                     // the file of each tensor, a name in the same directory
   std::uint64_t total_size = 0;  // bytes of all tensors; written, not believed
+  std::string identity = {};     // of the checkpoint (kIdentityKey); empty: it has none
   bool operator==(const TensorIndex&) const = default;
 };
 

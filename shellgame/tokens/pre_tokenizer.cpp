@@ -11,8 +11,9 @@ namespace {
 class RegexMatcher final : public PieceMatcher {
  public:
   explicit RegexMatcher(std::string_view oniguruma) : regex_(oniguruma) {}
-  std::optional<Span> find(std::string_view text, std::size_t from) const override {
-    return regex_.find(text, from);
+  std::optional<Span> find(std::string_view text, std::size_t from,
+                           RegexBudget& budget) const override {
+    return regex_.find(text, from, budget);
   }
 
  private:
@@ -22,7 +23,7 @@ class RegexMatcher final : public PieceMatcher {
 class KnownMatcher final : public PieceMatcher {
  public:
   explicit KnownMatcher(KnownPattern pattern) : pattern_(pattern) {}
-  std::optional<Span> find(std::string_view text, std::size_t from) const override {
+  std::optional<Span> find(std::string_view text, std::size_t from, RegexBudget&) const override {
     if (from == text.size()) return std::nullopt;
     return Span{from, match_end(pattern_, text, from)};
   }
@@ -34,7 +35,7 @@ class KnownMatcher final : public PieceMatcher {
 class LiteralMatcher final : public PieceMatcher {
  public:
   explicit LiteralMatcher(std::string text) : text_(std::move(text)) {}
-  std::optional<Span> find(std::string_view text, std::size_t from) const override {
+  std::optional<Span> find(std::string_view text, std::size_t from, RegexBudget&) const override {
     const std::size_t begin = text.find(text_, from);
     if (begin == std::string_view::npos) return std::nullopt;
     return Span{begin, begin + text_.size()};
@@ -46,7 +47,7 @@ class LiteralMatcher final : public PieceMatcher {
 
 class NumberMatcher final : public PieceMatcher {
  public:
-  std::optional<Span> find(std::string_view text, std::size_t from) const override {
+  std::optional<Span> find(std::string_view text, std::size_t from, RegexBudget&) const override {
     while (from < text.size()) {
       const ClassifiedCharacter next = classify_at(text, from);
       if (next.kind == CharacterClass::kNumber) return Span{from, from + next.length};
@@ -63,12 +64,13 @@ struct Part {
 
 // The whole text as matches and what is between them. An empty match right after another match
 // does not count: the search goes on one character later.
-std::vector<Part> parts_of(std::string_view text, const PieceMatcher& matcher) {
+std::vector<Part> parts_of(std::string_view text, const PieceMatcher& matcher,
+                           RegexBudget& budget) {
   std::vector<Part> parts;
   std::size_t from = 0, done = 0;
   std::optional<std::size_t> last_end;
   while (from <= text.size()) {
-    const std::optional<Span> match = matcher.find(text, from);
+    const std::optional<Span> match = matcher.find(text, from, budget);
     if (!match) break;
     if (match->begin == match->end && last_end == match->end) {
       from += from < text.size() ? code_point_at(text, from).length : 1;
@@ -97,8 +99,8 @@ std::unique_ptr<PieceMatcher> match_literal(std::string text) {
 }
 std::unique_ptr<PieceMatcher> match_number() { return std::make_unique<NumberMatcher>(); }
 
-std::vector<Span> SplitStep::split(std::string_view text) const {
-  std::vector<Part> parts = parts_of(text, *matcher);
+std::vector<Span> SplitStep::split(std::string_view text, RegexBudget& budget) const {
+  std::vector<Part> parts = parts_of(text, *matcher, budget);
   if (invert)
     for (Part& part : parts) part.matched = !part.matched;
   const bool backwards = behavior == SplitBehavior::kMergedWithNext;
@@ -142,8 +144,9 @@ void PreTokenizer::cut(std::string_view text,
   std::vector<Span> pieces = {{0, text.size()}};
   for (const SplitStep& step : steps_) {
     std::vector<Span> smaller;
+    RegexBudget budget(text.size());  // of all pieces together
     for (const Span& piece : pieces)
-      for (const Span& part : step.split(text.substr(piece.begin, piece.end - piece.begin)))
+      for (const Span& part : step.split(text.substr(piece.begin, piece.end - piece.begin), budget))
         smaller.push_back({piece.begin + part.begin, piece.begin + part.end});
     pieces = std::move(smaller);
   }

@@ -22,8 +22,10 @@ enum class SplitBehavior { kIsolated, kRemoved, kMergedWithPrevious, kMergedWith
 class PieceMatcher {
  public:
   virtual ~PieceMatcher() = default;
-  // The first match at or after `from`; may be empty.
-  virtual std::optional<Span> find(std::string_view text, std::size_t from) const = 0;
+  // The first match at or after `from`; may be empty. Throws Error when it would take more than the
+  // budget has left.
+  virtual std::optional<Span> find(std::string_view text, std::size_t from,
+                                   RegexBudget& budget) const = 0;
 };
 
 std::unique_ptr<PieceMatcher> match_regex(std::string_view oniguruma);  // throws Error
@@ -37,7 +39,7 @@ struct SplitStep {
   bool invert;  // what is between matches takes their part, and they take its
 
   // The pieces of `text`, in order; none is empty.
-  std::vector<Span> split(std::string_view text) const;
+  std::vector<Span> split(std::string_view text, RegexBudget& budget) const;
 };
 
 // Pieces that touch: the first begins at `begin`, piece i ends at ends[i], where the next begins.

@@ -4,6 +4,7 @@
 #include <pcre2.h>
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 
 #include "shellgame/system/error.h"
@@ -35,8 +36,41 @@ struct Scratch {
     if (!data || !context) fail("PCRE2 has no memory left for a match");
     if (stack) pcre2_jit_stack_assign(context.get(), nullptr, stack.get());
     pcre2_set_heap_limit(context.get(), kHeapKibibytes);
+    // PCRE2 counts from anew at every place where a match may begin: the budget counts instead.
+    pcre2_set_match_limit(context.get(), std::numeric_limits<std::uint32_t>::max());
   }
 };
+
+// PCRE2 calls before each part of a pattern (PCRE2_AUTO_CALLOUT).
+struct StepCounter {
+  RegexBudget& budget;
+  std::uint64_t of_a_part;
+  std::size_t last;  // where the part before was tried
+
+  static int count(pcre2_callout_block* block, void* counter) {
+    auto& self = *static_cast<StepCounter*>(counter);
+    const std::size_t now = block->current_position;
+    const std::size_t gone = now > self.last ? now - self.last : self.last - now;
+    self.last = now;
+    return self.budget.spend(self.of_a_part + gone) ? 0 : PCRE2_ERROR_CALLOUT;
+  }
+};
+
+// The largest n of an x{n} or x{n,m}: so many bytes a part may go over before it fails, unseen.
+std::uint64_t largest_least_count(std::string_view pattern) {
+  std::uint64_t largest = 0;
+  for (std::size_t i = 1; i < pattern.size(); ++i) {
+    if (pattern[i] != '{' || pattern[i - 1] == '\\') continue;
+    // \x{41}, \p{L}
+    if (i >= 2 && pattern[i - 2] == '\\' &&
+        std::string_view("xpP").find(pattern[i - 1]) != std::string_view::npos)
+      continue;
+    std::uint64_t least = 0;
+    std::from_chars(pattern.data() + i + 1, pattern.data() + pattern.size(), least);
+    largest = std::max(largest, least);
+  }
+  return largest;
+}
 
 std::string message_of(int code) {
   PCRE2_UCHAR8 buffer[256];
@@ -49,6 +83,7 @@ std::string message_of(int code) {
 struct Regex::Code {
   std::unique_ptr<pcre2_code, Free<pcre2_code_free>> compiled;
   std::string pattern;
+  std::uint64_t steps_of_a_part = 1;
 };
 
 Regex::Regex(std::string_view oniguruma) : code_(std::make_unique<Code>()) {
@@ -62,10 +97,11 @@ Regex::Regex(std::string_view oniguruma) : code_(std::make_unique<Code>()) {
       pcre2_compile_context_create(nullptr));
   if (!context) fail("PCRE2 has no memory left for a pattern");
   pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
-  code_->compiled.reset(
-      pcre2_compile(reinterpret_cast<PCRE2_SPTR8>(pattern.data()), pattern.size(),
-                    PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &error,
-                    &offset, context.get()));
+  code_->compiled.reset(pcre2_compile(
+      reinterpret_cast<PCRE2_SPTR8>(pattern.data()), pattern.size(),
+      PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C | PCRE2_AUTO_CALLOUT,
+      &error, &offset, context.get()));
+  code_->steps_of_a_part = 1 + largest_least_count(pattern);
   if (!code_->compiled)
     fail("the pattern \"{}\" must be a regular expression that PCRE2 understands, but: {}",
          oniguruma, message_of(error));
@@ -76,12 +112,11 @@ Regex::Regex(std::string_view oniguruma) : code_(std::make_unique<Code>()) {
 Regex::~Regex() = default;
 Regex::Regex(Regex&&) noexcept = default;
 
-std::optional<Span> Regex::find(std::string_view text, std::size_t from) const {
+std::optional<Span> Regex::find(std::string_view text, std::size_t from,
+                                RegexBudget& budget) const {
   thread_local const Scratch scratch;
-  // Enough for any pattern that goes over the text a few times, too little for one that explodes.
-  const std::size_t limit =
-      std::min<std::size_t>(100000 + 32 * text.size(), std::numeric_limits<std::uint32_t>::max());
-  pcre2_set_match_limit(scratch.context.get(), static_cast<std::uint32_t>(limit));
+  StepCounter counter{budget, code_->steps_of_a_part, from};
+  pcre2_set_callout(scratch.context.get(), &StepCounter::count, &counter);
   const auto match = [&](std::uint32_t options) {
     return pcre2_match(code_->compiled.get(), reinterpret_cast<PCRE2_SPTR8>(text.data()),
                        text.size(), from, PCRE2_NO_UTF_CHECK | options, scratch.data.get(),
@@ -91,9 +126,12 @@ std::optional<Span> Regex::find(std::string_view text, std::size_t from) const {
   // The interpreter keeps its state on the heap and can go deeper than generated code.
   if (result == PCRE2_ERROR_JIT_STACKLIMIT) result = match(PCRE2_NO_JIT);
   if (result == PCRE2_ERROR_NOMATCH) return std::nullopt;
+  if (result == PCRE2_ERROR_CALLOUT)
+    fail("the pattern \"{}\" must match a text of {} bytes within {} steps, and needs more",
+         code_->pattern, budget.bytes(), budget.most());
   if (result < 0)
-    fail("the pattern \"{}\" must match within {} steps and {} KiB, but after byte {} of {}: {}",
-         code_->pattern, limit, kHeapKibibytes, from, text.size(), message_of(result));
+    fail("the pattern \"{}\" must match within {} KiB, but after byte {} of {}: {}", code_->pattern,
+         kHeapKibibytes, from, text.size(), message_of(result));
   const std::size_t* ends = pcre2_get_ovector_pointer(scratch.data.get());
   // \K could make a match begin after its end; the rewriting refuses it, this only makes sure.
   return Span{std::min(ends[0], ends[1]), ends[1]};

@@ -3,9 +3,8 @@
 #include <bit>
 #include <cstring>
 
-#include <nlohmann/json.hpp>
-
 #include "shellgame/system/error.h"
+#include "shellgame/system/read_json.h"
 
 namespace shellgame {
 namespace {
@@ -45,9 +44,8 @@ std::string write_shard_index(const ShardIndex& index) {
 }
 
 ShardIndex parse_shard_index(std::string_view text, const std::string& file, std::uint64_t bytes) {
-  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
-  if (json.is_discarded() || !json.is_object())
-    throw InputError(file, "a shard's index must be one JSON object");
+  const nlohmann::json json = parse_json(text, file);
+  if (!json.is_object()) throw InputError(file, "a shard's index must be one JSON object");
   const auto field = [&](const char* name, bool number) -> const nlohmann::json& {
     const auto found = json.find(name);
     if (found == json.end() || (number ? !found->is_number_unsigned() : !found->is_string())) {

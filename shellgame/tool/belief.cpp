@@ -13,6 +13,7 @@
 #include "shellgame/beliefs/stability.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/system/printable.h"
 #include "shellgame/tool/belief_source.h"
 #include "shellgame/tool/command.h"
 
@@ -79,9 +80,7 @@ class Run {
       try {
         if (row.evidence) predict(symbol, row);
         row.report = filter_->step(input_.word[t]);
-      } catch (const UsageError&) {
-        throw;
-      } catch (const Error& error) {
+      } catch (const FilterFailure& error) {
         stopped = error.what();
         row.failed = true;
         row.report.survival = 0;
@@ -329,11 +328,11 @@ void run_belief(const BeliefCommand& command) {
     Run run(input, options, command.belief);
     if (!run.run()) stopped = run.stopped;
     if (command.format == "csv") text += csv_of(input, run);
-    if (command.format == "text") text += text_of(input, run);
+    if (command.format == "text") text += printable_lines(text_of(input, run));
     Json json = command.format == "json" ? json_of(input, run) : Json();
     if (command.smooth && stopped.empty()) {
       const Json smoothed = smoothed_json(input);
-      if (command.format == "text") text += start_text(smoothed);
+      if (command.format == "text") text += printable_lines(start_text(smoothed));
       if (command.format == "json") json["smoothed"] = smoothed;
     }
     if (command.next && stopped.empty()) {
@@ -341,8 +340,9 @@ void run_belief(const BeliefCommand& command) {
       if (command.format == "text") {
         text += "\nnext (its reveal holds; it is said):\n";
         for (const Json& one : next)
-          text += fmt::format("  {:.4f}  {:.4f}  {}\n", one["holds"].get<double>(),
-                              one["said"].get<double>(), one["symbol"].get<std::string>());
+          text +=
+              fmt::format("  {:.4f}  {:.4f}  {}\n", one["holds"].get<double>(),
+                          one["said"].get<double>(), printable(one["symbol"].get<std::string>()));
       }
       if (command.format == "json") json["next"] = next;
     }
@@ -350,7 +350,7 @@ void run_belief(const BeliefCommand& command) {
       const Json path = path_json(input);
       if (command.format == "text") {
         text += "\nthe most likely path:\n ";
-        for (const auto& state : path["states"]) text += " " + state.get<std::string>();
+        for (const auto& state : path["states"]) text += " " + printable(state.get<std::string>());
         text += fmt::format("\n  log probability {:.6g}\n", path["log_probability"].get<double>());
       }
       if (command.format == "json") json["most_likely_path"] = path;
@@ -397,7 +397,7 @@ void add_belief(CLI::App& app) {
   add_format_flags(command, options->filter);
   add_words(command, "--format", options->format, {"text", "json", "csv"},
             "the form of the output");
-  command->add_option("--output", options->output, "a file, or - for standard output")
+  command->add_option("-o,--output", options->output, "a file, or - for standard output")
       ->type_name("PATH")
       ->capture_default_str();
   command->add_flag("--belief", options->belief,

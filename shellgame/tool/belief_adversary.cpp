@@ -8,6 +8,7 @@
 #include "shellgame/beliefs/certificate.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/system/messages.h"
 #include "shellgame/tasks/task_file.h"
 #include "shellgame/tool/command.h"
 
@@ -49,28 +50,28 @@ Json to_json(const Attack& attack, const Certificate& certificate, const Confirm
 
 void print_text(const Attack& attack, const Certificate& certificate, const Confirmation& confirmed,
                 const AdversaryCommand& options) {
-  fmt::print("{} representation of {} variables, the fastest decay per {}\n",
-             options.representation, certificate.n,
-             options.pace == "symbol" ? "symbol" : "mixing command");
-  fmt::print("searched    {} situations up to {} renamings, {} symbols from the start{}\n",
-             attack.situations, attack.symmetries, options.search.depth,
-             attack.complete ? ", all of them" : ", the most promising ones");
-  if (!certificate.before.empty()) fmt::print("before\n");
-  for (const std::string& symbol : certificate.before) fmt::print("  {}\n", symbol);
-  fmt::print("cycle       {} symbols, {} of them mixings{}\n", attack.cycle.size(), attack.mixings,
-             attack.rounds == 1 ? ""
-                                : fmt::format("; {} rounds of {} up to names", attack.rounds,
-                                              attack.cycle.size() / attack.rounds));
-  for (const std::string& symbol : certificate.cycle) fmt::print("  {}\n", symbol);
-  fmt::print("per cycle   {}{}\n", attack.factor.get_str(),
-             attack.constant ? "" : " (the last of 8 repetitions; it still changes)");
-  fmt::print("per symbol  {:.6f}{}\n", attack.per_symbol(),
-             attack.bound_per_symbol ? fmt::format(", and no word does it in less than {:.6f}",
-                                                   *attack.bound_per_symbol)
-                                     : "");
-  fmt::print("per mixing  {:.6f}, and no word does it in less than {}\n", attack.per_mixing(),
-             attack.bound_per_mixing.get_str());
-  for (const std::string& sentence : confirmed.sentences) fmt::print("checked: {}\n", sentence);
+  print_lines("{} representation of {} variables, the fastest decay per {}\n",
+              options.representation, certificate.n,
+              options.pace == "symbol" ? "symbol" : "mixing command");
+  print_lines("searched    {} situations up to {} renamings, {} symbols from the start{}\n",
+              attack.situations, attack.symmetries, options.search.depth,
+              attack.complete ? ", all of them" : ", the most promising ones");
+  if (!certificate.before.empty()) print_lines("before\n");
+  for (const std::string& symbol : certificate.before) print_lines("  {}\n", symbol);
+  print_lines("cycle       {} symbols, {} of them mixings{}\n", attack.cycle.size(), attack.mixings,
+              attack.rounds == 1 ? ""
+                                 : fmt::format("; {} rounds of {} up to names", attack.rounds,
+                                               attack.cycle.size() / attack.rounds));
+  for (const std::string& symbol : certificate.cycle) print_lines("  {}\n", symbol);
+  print_lines("per cycle   {}{}\n", attack.factor.get_str(),
+              attack.constant ? "" : " (the last of 8 repetitions; it still changes)");
+  print_lines("per symbol  {:.6f}{}\n", attack.per_symbol(),
+              attack.bound_per_symbol ? fmt::format(", and no word does it in less than {:.6f}",
+                                                    *attack.bound_per_symbol)
+                                      : "");
+  print_lines("per mixing  {:.6f}, and no word does it in less than {}\n", attack.per_mixing(),
+              attack.bound_per_mixing.get_str());
+  for (const std::string& sentence : confirmed.sentences) print_lines("checked: {}\n", sentence);
 }
 
 void run_adversary(AdversaryCommand options, const TaskOptions& tasks) {
@@ -87,7 +88,7 @@ void run_adversary(AdversaryCommand options, const TaskOptions& tasks) {
   const Confirmation confirmed = check_certificate(certificate);
   if (!options.certificate.empty()) write_file(options.certificate, text);
   if (options.format == "json") {
-    fmt::print("{}\n", to_json(attack, certificate, confirmed, options).dump(2));
+    print_data(to_json(attack, certificate, confirmed, options).dump(2) + "\n");
   } else {
     print_text(attack, certificate, confirmed, options);
   }
@@ -98,7 +99,7 @@ struct CheckCommand {
 };
 
 void run_check(const CheckCommand& options) {
-  const Certificate certificate = parse_certificate(read_file(options.file), options.file);
+  const Certificate certificate = parse_certificate(read_input(options.file), options.file);
   const Confirmation confirmed = check_certificate(certificate);
   if (options.format == "json") {
     const Json json = {{"reveals", confirmed.reveals},
@@ -106,10 +107,10 @@ void run_check(const CheckCommand& options) {
                        {"factor_per_cycle", certificate.factor.get_str()},
                        {"constant_from", confirmed.constant_from + 1},
                        {"for_ever", confirmed.for_ever}};
-    fmt::print("{}\n", json.dump(2));
+    print_data(json.dump(2) + "\n");
     return;
   }
-  for (const std::string& sentence : confirmed.sentences) fmt::print("{}\n", sentence);
+  for (const std::string& sentence : confirmed.sentences) print_lines("{}\n", sentence);
 }
 
 }  // namespace
@@ -128,11 +129,13 @@ void add_belief_adversary(CLI::App& belief) {
             "what the recurrence holds");
   add_words(command, "--per", options->pace, {"symbol", "mixing"},
             "whether reveals count as time, or mixing commands alone");
-  add_number(command, "--longest-cycle", options->search.depth, 1,
+  add_number(command, "--longest-cycle", options->search.depth, NumberBounds::whole(1, 1000),
              "symbols from the start within which situations are met; a cycle has no more of them "
              "than that between two known states");
-  add_number(command, "--width", options->search.width, 1, "situations kept after each symbol");
-  add_number(command, "--most-orders", options->search.most_orders, 1,
+  add_number(command, "--width", options->search.width, NumberBounds::whole(1, 100'000'000),
+             "situations kept after each symbol");
+  add_number(command, "--most-orders", options->search.most_orders,
+             NumberBounds::whole(1, 1'000'000),
              "situations with more possible orders are left out");
   command->add_option("--certificate", options->certificate, "also write the certificate here")
       ->type_name("FILE.json");

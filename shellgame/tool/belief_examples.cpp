@@ -5,6 +5,7 @@
 
 #include "shellgame/beliefs/examples.h"
 #include "shellgame/system/error.h"
+#include "shellgame/system/messages.h"
 #include "shellgame/tool/command.h"
 
 namespace shellgame {
@@ -38,7 +39,7 @@ void print_examples(const std::string& format) {
     }
     all.push_back({{"name", example.name}, {"title", example.title}, {"lines", lines}});
   }
-  fmt::print("{}", format == "json" ? all.dump(2) + "\n" : text);
+  print_data(format == "json" ? all.dump(2) + "\n" : text);
   if (wrong > 0) fail("{} numbers differ from the paper's without a reason", wrong);
 }
 

@@ -6,6 +6,11 @@
 
 #include "shellgame/beliefs/marginal_error.h"
 #include "shellgame/system/error.h"
+#include "shellgame/system/memory.h"
+#include "shellgame/system/messages.h"
+#include "shellgame/system/saturating.h"
+#include "shellgame/system/threads.h"
+#include "shellgame/tasks/trace_size.h"
 #include "shellgame/tool/command.h"
 
 namespace shellgame {
@@ -63,19 +68,19 @@ void print_csv(const Json& row, bool first) {
     head += (head.empty() ? "" : ",") + name;
     line += (line.empty() ? "" : ",") + cell(value);
   }
-  if (first) fmt::print("{}\n", head);
-  fmt::print("{}\n", line);
+  if (first) print_lines("{}\n", head);
+  print_lines("{}\n", line);
 }
 
 void print_text(const Json& r, bool first) {
   if (first) {
-    fmt::print(
+    print_lines(
         "{:5} {:12} {:7} {:>4} {:>7} {:>8} {:>7} {:>7} {:>8} {:>7} {:>7} {:>8} {:>8} {:>6} {:>6}\n",
         "group", "moves", "start", "p", "spacing", "reveals", "tv", "+-", "largest", "kl", "argmax",
         "exact", "decoder", "unconv", "vanish");
   }
   const auto number = [&](const char* key) { return r[key].get<double>(); };
-  fmt::print(
+  print_lines(
       "{:5} {:12} {:7} {:>4} {:>7} {:>8} {:>7.4f} {:>7.4f} {:>8.4f} {:>7.4f} {:>7.4f} {:>8.4f} "
       "{:>8.4f} {:>6} {:>6}\n",
       r["group"].get<std::string>(), r["moves"].get<std::string>(), r["start"].get<std::string>(),
@@ -109,19 +114,30 @@ std::vector<Task> grid(const MarginalErrorCommand& options) {
   return tasks;
 }
 
+// Each thread makes a trace whole, and what is counted of every trace stays.
+void require_study_in_memory(const Task& task, std::uint64_t traces) {
+  constexpr std::uint64_t kCountedBytes = 128;
+  const std::uint64_t at_once =
+      std::min<std::uint64_t>(traces, static_cast<std::uint64_t>(std::max(1, thread_count())));
+  const std::uint64_t made =
+      saturating_multiply(task.commands, at_once, trace_bytes_per_command(Sampler(task)));
+  require_memory(saturating_add(made, saturating_multiply(traces, kCountedBytes)),
+                 fmt::format("{} traces of {} commands", traces, task.commands));
+}
+
 void run_study(const MarginalErrorCommand& options) {
   Json all = Json::array();
   for (const Task& task : grid(options)) {
+    require_study_in_memory(task, options.study.traces);
     const Json one = row(task, marginal_error(task, options.study));
     if (options.format == "csv") print_csv(one, all.empty());
     if (options.format == "text") print_text(one, all.empty());
     all.push_back(one);
   }
-  if (options.format == "json") fmt::print("{}\n", all.dump(2));
+  if (options.format == "json") print_data(all.dump(2) + "\n");
 }
 
-template <class Value>
-CLI::Option* add_list(CLI::App* command, const std::string& name, std::vector<Value>& list,
+CLI::Option* add_list(CLI::App* command, const std::string& name, std::vector<std::string>& list,
                       const char* type, const std::string& help) {
   return command->add_option(name, list, help)
       ->type_name(type)
@@ -151,13 +167,16 @@ void add_belief_marginal_error(CLI::App& belief) {
               {"swaps", "permutations"});
   check_words(add_list(command, "--starts", options->starts, "NAME,...", "known, unknown"),
               {"known", "unknown"});
-  add_list(command, "--probabilities", options->probabilities, "P,...",
-           "the chance that a hidden branch is taken");
-  add_list(command, "--spacings", options->spacings, "N,...", "commands between reveals");
-  add_number(command, "--traces", options->study.traces, 1, "traces for each row");
-  add_number(command, "--commands", options->commands, 1, "commands in each trace");
-  add_number(command, "--seed", options->study.seed, 0, "the seed of the traces");
-  add_number(command, "--sinkhorn-rounds", options->study.rounds, 1,
+  add_numbers(command, "--probabilities", options->probabilities, kShareBounds,
+              "the chance that a hidden branch is taken")
+      ->type_name("P,...");
+  add_numbers(command, "--spacings", options->spacings, kCommandBounds, "commands between reveals");
+  add_number(command, "--traces", options->study.traces, NumberBounds::whole(1, 1'000'000'000),
+             "traces for each row");
+  add_number(command, "--commands", options->commands, kCommandBounds, "commands in each trace");
+  add_number(command, "--seed", options->study.seed, kSeedBounds, "the seed of the traces");
+  add_number(command, "--sinkhorn-rounds", options->study.rounds,
+             NumberBounds::whole(1, 1'000'000'000),
              "how long the decoder may try to come within 1e-9");
   add_words(command, "--format", options->format, {"text", "json", "csv"}, "the form of the table");
 }

@@ -10,7 +10,11 @@
 #include "shellgame/programs/parse.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/system/memory.h"
+#include "shellgame/system/messages.h"
+#include "shellgame/system/saturating.h"
 #include "shellgame/tasks/trace.h"
+#include "shellgame/tasks/trace_size.h"
 
 namespace shellgame {
 
@@ -31,16 +35,18 @@ BeliefSource::BeliefSource(CLI::App* command) : given_(std::make_shared<Given>()
   trace->type_name("FILE")->group(group);
   automaton->type_name("FILE")->group(group)->excludes(trace);
   example->group(group)->excludes(trace)->excludes(automaton);
-  add_number(command, "--every", given_->every, 1,
+  add_number(command, "--every", given_->every, NumberBounds::whole(1, 1'000'000),
              "replenished-cycle: cycles between two reveals of the other variable")
       ->group(group);
-  add_number(command, "--sample-word", given_->sample, 0,
+  add_number(command, "--sample-word", given_->sample, NumberBounds::whole(0, kMostCommands),
              "draw a word of so many symbols from the automaton instead of its own")
       ->group(group);
-  add_number(command, "--seed", given_->seed, 0, "the seed of all draws")->group(group);
-  add_number(command, "--first-index", given_->first_index, 0, "the task's first sample")
+  add_number(command, "--seed", given_->seed, kSeedBounds, "the seed of all draws")->group(group);
+  add_number(command, "--first-index", given_->first_index, kIndexBounds, "the task's first sample")
       ->group(group);
-  add_number(command, "--count", given_->count, 1, "samples of the task")->group(group);
+  add_number(command, "--count", given_->count, NumberBounds::whole(1, kMostSigned),
+             "samples of the task")
+      ->group(group);
   given_->task.emplace(command);
 }
 
@@ -49,6 +55,17 @@ bool BeliefSource::is_task() const {
 }
 
 namespace {
+
+constexpr std::uint64_t kSymbolBytes = 16;  // of a drawn word: symbols and states
+
+// Samples are made whole, and all are there at once.
+void require_inputs_in_memory(const Sampler& sampler, std::uint64_t count) {
+  std::uint64_t commands = sampler.task().commands;
+  for (const Stage& stage : sampler.task().stages) commands = std::max(commands, stage.commands);
+  const std::uint64_t one = saturating_multiply(commands, trace_bytes_per_command(sampler));
+  require_memory(saturating_multiply(count, one),
+                 fmt::format("{} samples of {} commands", count, commands));
+}
 
 BeliefInput input_of(const Program& program, std::uint64_t index, Prints prints) {
   ProgramWord read = word_of(program, prints);
@@ -69,6 +86,7 @@ std::vector<BeliefInput> BeliefSource::read(Prints prints) const {
     wrong_use("--sample-word draws from an automaton: it needs --automaton or --example");
   if (is_task()) {
     const Sampler sampler(given_->task->resolve());
+    require_inputs_in_memory(sampler, given_->count);
     for (std::uint64_t i = 0; i < given_->count; ++i) {
       const std::uint64_t index = given_->first_index + i;
       all.push_back(input_of(sampler.sample(given_->seed, index), index, prints));
@@ -76,22 +94,22 @@ std::vector<BeliefInput> BeliefSource::read(Prints prints) const {
     return all;
   }
   if (!given_->trace.empty()) {
-    for (const TraceText& trace : read_traces(read_file(given_->trace), given_->trace))
+    for (const TraceText& trace : read_traces(read_input(given_->trace), given_->trace))
       all.push_back(input_of(parse(trace.text, given_->trace), trace.index, prints));
+    if (all.empty())
+      throw InputError(given_->trace, "the file must hold at least one trace, and it holds none");
     return all;
   }
   AutomatonFile file = given_->example.empty()
-                           ? parse_automaton(read_file(given_->automaton), given_->automaton)
+                           ? parse_automaton(read_input(given_->automaton), given_->automaton)
                            : example_automaton(given_->example, given_->every);
   if (given_->sample > 0) {
+    require_memory(saturating_multiply<std::uint64_t>(given_->sample, kSymbolBytes),
+                   fmt::format("a word of {} symbols", given_->sample));
     RandomStream stream(given_->seed, given_->first_index, Lane::kSequence);
-    const bool soft = std::ranges::any_of(file.automaton.symbols(), [](const Symbol& symbol) {
-      return std::holds_alternative<StateWeights>(symbol.reveal);
-    });
-    if (!file.automaton.has_policy() && (soft || !file.automaton.is_blind())) {
-      fmt::print(stderr,
-                 "shellgame: note: without a policy each symbol that the state allows is drawn "
-                 "with the same chance, which tells more about the state than the filter uses\n");
+    if (!file.automaton.has_policy() && !file.automaton.is_blind()) {
+      say("shellgame: note: without a policy each symbol that the state allows is drawn "
+          "with the same chance, which tells more about the state than the filter uses");
     }
     file.word = WordSampler(file.automaton).sample(given_->sample, stream).word;
   }
@@ -104,14 +122,13 @@ std::vector<BeliefInput> BeliefSource::read(Prints prints) const {
 
 BeliefInput BeliefSource::next_sample(Prints prints) const {
   const std::uint64_t index = given_->first_index + 1;
+  require_inputs_in_memory(Sampler(given_->task->resolve()), 1);
   return input_of(Sampler(given_->task->resolve()).sample(given_->seed, index), index, prints);
 }
 
 Automaton BeliefSource::whole() const {
   if (is_task()) return automaton_of(Sampler(given_->task->resolve()));
-  std::vector<BeliefInput> all = read(Prints::kWhole);
-  if (all.empty()) wrong_use("'{}' must hold at least one trace", given_->trace);
-  return std::move(all[0].automaton);
+  return std::move(read(Prints::kWhole)[0].automaton);
 }
 
 FilterOptions FilterWords::options() const {

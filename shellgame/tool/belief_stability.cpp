@@ -134,6 +134,8 @@ void run_stability(const StabilityCommand& command) {
   if (inputs.size() != 1)
     wrong_use("stability looks at one trace at a time, not {}", inputs.size());
   const BeliefInput& input = inputs[0];
+  if (input.word.empty())
+    wrong_use("stability needs a trace with a command or a reveal, and this one has neither");
   const std::uint64_t cycles = command.cycles > 0       ? command.cycles
                                : input.commands.empty() ? 2000
                                                         : 1;
@@ -232,19 +234,17 @@ void add_belief_stability(CLI::App& belief) {
       ->delimiter(',')
       ->type_name("NAME,...");
   add_format_flags(command, options->words);
-  add_number(command, "--cycles", options->cycles, 0,
+  add_number(command, "--cycles", options->cycles, NumberBounds::whole(0, kMostCommands),
              "how often the word is said; 0 is 1 for a trace, 2000 for an automaton's word and "
              "1000000 for --halving");
-  command
-      ->add_option("--wrong-by", options->wrong_by,
-                   "the total variation from which on a belief counts as wrong")
-      ->type_name("P")
-      ->capture_default_str();
-  add_number(command, "--curve", options->curve, 0,
+  add_number(command, "--wrong-by", options->wrong_by, kShareBounds,
+             "the total variation from which on a belief counts as wrong")
+      ->type_name("P");
+  add_number(command, "--curve", options->curve, NumberBounds::whole(0, 100'000'000),
              "JSON: the log norms after so many first symbols");
   add_words(command, "--format", options->format, {"text", "json", "csv"},
             "the form of the output");
-  command->add_option("--output", options->output, "a file, or - for standard output")
+  command->add_option("-o,--output", options->output, "a file, or - for standard output")
       ->type_name("PATH")
       ->capture_default_str();
   options->source.emplace(command);

@@ -194,7 +194,7 @@ void bench_tokens(const BenchOptions& options) {
       text += trace.text.view();
     }
   } else {
-    text = read_file(options.input);
+    text = read_input(options.input);
   }
   std::vector<double> rates, copies;
   for (int round = 0; round < options.rounds; ++round) {
@@ -211,9 +211,9 @@ void bench_tokens(const BenchOptions& options) {
 }
 
 void add_common(CLI::App* command, const std::shared_ptr<BenchOptions>& options) {
-  command->add_option("--seconds", options->seconds, "how long each thing is measured in a round")
-      ->type_name("S")
-      ->capture_default_str();
+  add_number(command, "--seconds", options->seconds, NumberBounds::real(0, 3600),
+             "how long each thing is measured in a round")
+      ->type_name("S");
   add_rounds_and_output(command, *options);
 }
 

@@ -27,7 +27,7 @@ struct BeliefOptions {
   std::string python = "python3", output = "-", csv;
 };
 
-constexpr int kSmallest = 3;
+constexpr int kSmallest = 3, kLargest = 12;
 constexpr int kMostWithAllSwaps = 10;  // beyond, a few of them
 constexpr int kMostInDouble = 11;
 constexpr int kMostForNumpy = 10;
@@ -268,8 +268,6 @@ std::string to_csv(const Json& groups) {
 }
 
 void bench_belief(const BeliefOptions& options) {
-  if (options.largest < kSmallest || options.largest > 12)
-    wrong_use("--largest must be from {} to 12, not {}", kSmallest, options.largest);
   Json groups = Json::array();
   for (int n = kSmallest; n <= options.largest; ++n)
     groups.push_back(n <= kMostInDouble ? bench_group<double>(options, n)
@@ -296,7 +294,7 @@ void add_bench_belief(CLI::App& bench) {
        "shellgame bench belief --output bench/results/belief.json --csv bench/results/belief.csv"},
       [options] { bench_belief(*options); });
   add_rounds_and_output(command, *options);
-  add_number(command, "--largest", options->largest, kSmallest,
+  add_number(command, "--largest", options->largest, NumberBounds::whole(kSmallest, kLargest),
              "the largest n; S_12 takes 4 GB and some minutes");
   command->add_option("--csv", options->csv, "also nanoseconds for each state, for the plot")
       ->type_name("PATH");

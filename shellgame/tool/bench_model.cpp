@@ -73,12 +73,7 @@ void run_bench_model(const BenchModelOptions& options) {
     result["streaming"] = bench_streaming(options.stream_tokens);
   }
   if (has(options.parts, "evaluation")) result["evaluation"] = bench_evaluation(options.rounds);
-  const std::string text = result.dump(1) + "\n";
-  if (options.output == "-") {
-    fmt::print("{}", text);
-  } else {
-    write_file(options.output, text);
-  }
+  write_file(options.output, result.dump(1) + "\n");
 }
 
 }  // namespace shellgame

@@ -5,6 +5,7 @@
 
 #include "shellgame/evaluate/evaluate.h"
 #include "shellgame/evaluate/trace_rows.h"
+#include "shellgame/system/messages.h"
 #include "shellgame/tool/bench_model.h"
 
 namespace shellgame {
@@ -54,10 +55,9 @@ BenchJson bench_evaluation(int rounds) {
                  },
                  [&] { judge(EvaluationMode::kTeacher); }, [&] { judge(EvaluationMode::kFree); }});
     const auto tokens = static_cast<double>(kRows * time);
-    fmt::print(stderr,
-               "bench: evaluating with spacing {}: {:.0f} tokens/s, {:.2f} of the bare model's; "
-               "free-running {:.2f}\n",
-               spacing, tokens / seconds[1], seconds[0] / seconds[1], seconds[0] / seconds[2]);
+    say("bench: evaluating with spacing {}: {:.0f} tokens/s, {:.2f} of the bare model's; "
+        "free-running {:.2f}",
+        spacing, tokens / seconds[1], seconds[0] / seconds[1], seconds[0] / seconds[2]);
     list.push_back({{"spacing", spacing},
                     {"commands", task.commands},
                     {"rows", kRows},

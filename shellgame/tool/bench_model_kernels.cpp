@@ -11,6 +11,7 @@
 #include "shellgame/ops/linear.h"
 #include "shellgame/ops/loss.h"
 #include "shellgame/ops/norm.h"
+#include "shellgame/system/messages.h"
 #include "shellgame/tool/bench_model.h"
 
 namespace shellgame {
@@ -45,11 +46,10 @@ BenchJson compare(const Timed& timed, int rounds) {
     result["gflops"] = timed.flop / times[0] * 1e-9;
     result["share_of_peak"] = timed.flop / times[0] / peak.best();
   }
-  fmt::print(stderr, "bench: {} {}: {:.2f} ms, {:.1f} x composed{}\n", timed.name, timed.shape,
-             times[0] * 1e3, times[1] / times[0],
-             timed.flop > 0
-                 ? fmt::format(", {:.1f} % of peak", 100 * timed.flop / times[0] / peak.best())
-                 : "");
+  say("bench: {} {}: {:.2f} ms, {:.1f} x composed{}", timed.name, timed.shape, times[0] * 1e3,
+      times[1] / times[0],
+      timed.flop > 0 ? fmt::format(", {:.1f} % of peak", 100 * timed.flop / times[0] / peak.best())
+                     : "");
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include "shellgame/ops/engine.h"
 #include "shellgame/ops/memory.h"
 #include "shellgame/ops/timing.h"
+#include "shellgame/system/messages.h"
 #include "shellgame/tokens/lexeme_tokenizer.h"
 #include "shellgame/tool/bench_model.h"
 
@@ -109,10 +110,8 @@ BenchJson bench_case(const StepCase& size, int rounds) {
   BenchJson shares = BenchJson::object();
   for (const auto& [name, seconds] : parts) shares[name] = seconds / step;
   const double rate = static_cast<double>(tokens) / times[0];
-  fmt::print(stderr,
-             "bench: step {}: {:.0f} tokens/s, {:.1f} % of {:.0f} GFLOP/s, {:.1f} x composed\n",
-             size.name, rate, 100 * work / times[0] / peak.best(), peak.best() * 1e-9,
-             times[1] / times[0]);
+  say("bench: step {}: {:.0f} tokens/s, {:.1f} % of {:.0f} GFLOP/s, {:.1f} x composed", size.name,
+      rate, 100 * work / times[0] / peak.best(), peak.best() * 1e-9, times[1] / times[0]);
   return {{"case", size.name},
           {"layers", size.layers},
           {"width", size.width},

@@ -3,6 +3,7 @@
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
+#include "shellgame/system/messages.h"
 #include "shellgame/tokens/lexeme_tokenizer.h"
 #include "shellgame/tool/bench_model.h"
 
@@ -49,9 +50,9 @@ BenchJson bench_streaming(std::int64_t tokens) {
                           {"tokens_per_second", static_cast<double>(done - begin) / seconds},
                           {"state_bytes", state.bytes()}});
       }
-      fmt::print(stderr, "bench: streaming {} by {}: {:.0f} tokens/s at {}, {} bytes\n",
-                 keys.at("model_type").get<std::string>(), segment,
-                 points.back()["tokens_per_second"].get<double>(), done, state.bytes());
+      say("bench: streaming {} by {}: {:.0f} tokens/s at {}, {} bytes",
+          keys.at("model_type").get<std::string>(), segment,
+          points.back()["tokens_per_second"].get<double>(), done, state.bytes());
       list.push_back(
           {{"model_type", keys.at("model_type")}, {"segment", segment}, {"points", points}});
     }

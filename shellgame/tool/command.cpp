@@ -3,7 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
+#include <stdexcept>
 
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
@@ -13,12 +13,81 @@
 
 namespace shellgame {
 
+namespace {
+
+std::map<const CLI::Option*, std::vector<DeclaredNumber>>& declared() {
+  static std::map<const CLI::Option*, std::vector<DeclaredNumber>> all;
+  return all;
+}
+
+}  // namespace
+
+void set_help(CLI::Option* option, const std::string& help) {
+  const std::vector<DeclaredNumber>& numbers = numbers_of(option);
+  // Where only a part of the value is a number, the help says what the parts are.
+  const bool shown = !numbers.empty() && numbers.front().pattern == "{}";
+  option->description(shown ? fmt::format("{} ({})", help, numbers.front().bounds.range()) : help);
+}
+
+CLI::Option* declare_numbers(CLI::Option* option, const std::vector<DeclaredNumber>& numbers) {
+  std::vector<DeclaredNumber>& all = declared()[option];
+  const bool first = all.empty();
+  all.insert(all.end(), numbers.begin(), numbers.end());
+  if (first) set_help(option, option->get_description());
+  return option;
+}
+
+const std::vector<DeclaredNumber>& numbers_of(const CLI::Option* option) {
+  static const std::vector<DeclaredNumber> none;
+  const auto found = declared().find(option);
+  return found == declared().end() ? none : found->second;
+}
+
+void require_fit(const std::string& name, bool fit) {
+  if (!fit) throw std::logic_error("the type of " + name + " does not hold its bounds");
+}
+
 void add_threads(CLI::App& command) {
-  command
-      .add_option_function<int>(
-          "--threads", [](const int& count) { set_thread_count(count); },
-          "threads to use; by default OMP_NUM_THREADS, else all cores. Results do not depend on it")
-      ->type_name("N");
+  CLI::Option* option = command.add_option_function<std::string>(
+      "-j,--threads",
+      [](const std::string& text) {
+        set_thread_count(kThreadBounds.parse<int>("--threads", text));
+      },
+      "threads to use" + threads_default("") + ". Results do not depend on it");
+  declare_numbers(option->type_name("N"), {{"--threads", kThreadBounds}});
+}
+
+std::string threads_default(const std::string& first) {
+  return fmt::format(
+      "; by default {}as many as the cores that this process may use, or OMP_NUM_THREADS if that "
+      "is "
+      "less",
+      first);
+}
+
+namespace {
+
+// A task's key that is empty by default: "" takes away what a task's file says.
+bool may_be_empty(const CLI::Option& option) {
+  const std::string name = option.get_name();
+  const TaskKey* key = name.starts_with("--") ? find_task_key(name.substr(2)) : nullptr;
+  return key != nullptr && key->get(Task()).empty();
+}
+
+}  // namespace
+
+void refuse_empty_values(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_expected_max() == 0 || may_be_empty(*option)) continue;
+    // What "transforms" is asked before all other checks: the sentence is always this one.
+    option->transform(CLI::Validator(
+        [](std::string& text) {
+          return std::string(text.empty() ? "the value must not be empty, and it is ''" : "");
+        },
+        ""));
+  }
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; }))
+    refuse_empty_values(*command);
 }
 
 CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& summary,
@@ -45,12 +114,17 @@ CLI::Option* add_words(CLI::App* command, const std::string& name, std::string& 
       });
 }
 
-std::string check_number(const std::string& name, std::uint64_t least, const std::string& text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc() && end == text.data() + text.size() && number >= least) return "";
-  return fmt::format("{} must be a whole number from {} to 2^64 - 1, not '{}'", name, least, text);
+namespace {
+
+void set_key(const TaskKey& key, const std::string& text, Task& task) {
+  try {
+    key.set(task, text);
+  } catch (const UsageError& error) {
+    wrong_use("--{}: {}", key.name, error.what());
+  }
 }
+
+}  // namespace
 
 struct TaskOptions::Given {
   std::string file;
@@ -67,16 +141,20 @@ TaskOptions::TaskOptions(CLI::App* command, const std::vector<std::string>& left
   for (const TaskKey& key : task_keys()) {
     if (std::ranges::find(left_out, key.name) != left_out.end()) continue;
     const std::string standard = key.get(defaults);
-    command
-        ->add_option_function<std::string>(
-            "--" + key.name,
-            [given = given_, name = key.name](const std::string& text) {
-              given->values[name] = text;
-            },
-            key.help)
-        ->type_name(key.form)
-        ->default_str(standard)
-        ->group(group);
+    CLI::Option* option = command->add_option_function<std::string>(
+        "--" + key.name,
+        [given = given_, &key](const std::string& text) {
+          // Numbers are refused before anything else is looked at.
+          Task tried;
+          if (!key.numbers.empty()) set_key(key, text, tried);
+          given->values[key.name] = text;
+        },
+        key.help);
+    option->type_name(key.form)->default_str(standard)->group(group);
+    for (DeclaredNumber number : key.numbers) {
+      number.name = "--" + number.name;
+      declare_numbers(option, {number});
+    }
   }
 }
 
@@ -94,15 +172,11 @@ const std::string* TaskOptions::given(const std::string& key) const {
 bool TaskOptions::has_file() const { return !given_->file.empty(); }
 
 Task TaskOptions::resolve_unchecked(Task task) const {
-  if (!given_->file.empty()) task = parse_unchecked_task(read_file(given_->file), given_->file);
+  if (!given_->file.empty()) task = parse_unchecked_task(read_input(given_->file), given_->file);
   for (const TaskKey& key : task_keys()) {
     const auto found = given_->values.find(key.name);
     if (found == given_->values.end()) continue;
-    try {
-      key.set(task, found->second);
-    } catch (const UsageError& error) {
-      wrong_use("--{}: {}", key.name, error.what());
-    }
+    set_key(key, found->second, task);
   }
   return task;
 }

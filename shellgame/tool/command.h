@@ -2,13 +2,18 @@
 // completion), the options that they have in common, and the options of a task.
 #pragma once
 
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "shellgame/system/number.h"
+#include "shellgame/system/threads.h"
 #include "shellgame/tasks/task.h"
+#include "shellgame/tool/number_list.h"
 
 namespace shellgame {
 
@@ -19,22 +24,57 @@ CLI::App* add_command(CLI::App& parent, const std::string& name, const std::stri
 
 // --threads, for the whole tool and for every command.
 void add_threads(CLI::App& command);
+// What the help of --threads says of numbers and of the default; `first` is what comes before it.
+std::string threads_default(const std::string& first);
+
+// No option and no argument of any command takes an empty name: "" would mean the default. To be
+// called when all are declared.
+void refuse_empty_values(CLI::App& app);
+inline constexpr NumberBounds kThreadBounds = NumberBounds::whole(1, kMostThreads);
 
 // An option that takes one of some words.
 CLI::Option* add_words(CLI::App* command, const std::string& name, std::string& value,
                        const std::vector<std::string>& words, const std::string& help);
 
-// What is wrong with a whole number of at least `least`; empty if nothing is.
-std::string check_number(const std::string& name, std::uint64_t least, const std::string& text);
-// An option that takes such a number.
+// Remembers which numbers an option takes, and puts their bounds at the end of its help.
+CLI::Option* declare_numbers(CLI::Option* option, const std::vector<DeclaredNumber>& numbers);
+// Throws std::logic_error if bounds are declared that their type does not hold.
+void require_fit(const std::string& name, bool fit);
+
+// An option that takes a number. Every number of the tool is declared by these functions, with its
+// bounds, and `help --numbers` lists them; a test tries the ends of each.
 template <class Number>
 CLI::Option* add_number(CLI::App* command, const std::string& name, Number& value,
-                        std::uint64_t least, const std::string& help) {
-  return command->add_option(name, value, help)
-      ->type_name("N")
-      ->capture_default_str()
-      ->check([name, least](const std::string& text) { return check_number(name, least, text); });
+                        const NumberBounds& bounds, const std::string& help) {
+  require_fit(name, bounds.fit<Number>());
+  CLI::Option* option = command->add_option_function<std::string>(
+      name, [&value, bounds, name](const std::string& text) {
+        value = bounds.parse<Number>(name, text);
+      });
+  option->default_str(fmt::format("{}", value));
+  return declare_numbers(option->type_name("N")->description(help), {{name, bounds}});
 }
+
+// One that takes numbers with commas between them; with `ranges`, also 0..4. Each number once.
+template <class Number>
+CLI::Option* add_numbers(CLI::App* command, const std::string& name, std::vector<Number>& list,
+                         const NumberBounds& bounds, const std::string& help, bool ranges = false) {
+  require_fit(name, bounds.fit<Number>());
+  CLI::Option* option = command->add_option_function<std::string>(
+      name, [&list, bounds, name, ranges](const std::string& text) {
+        list = parse_numbers<Number>(name, bounds, text, ranges);
+      });
+  option->default_str(fmt::format("{}", fmt::join(list, ",")));
+  return declare_numbers(option->type_name("N,...")->description(help),
+                         {{name, bounds},
+                          {name, bounds, bounds.minimum() + ",{}"},
+                          {name, bounds, ranges ? bounds.minimum() + "..{}" : "{}"}});
+}
+
+// Another help for an option that takes numbers; the bounds stay.
+void set_help(CLI::Option* option, const std::string& help);
+// What belongs to an option, if it takes numbers; empty if it takes none.
+const std::vector<DeclaredNumber>& numbers_of(const CLI::Option* option);
 
 // --task FILE and one option for each key of a task; what is given on the command line wins over
 // the file.
@@ -86,5 +126,8 @@ void add_help(CLI::App& app);
 // docs/cli.md: all commands and options, from the same declarations.
 std::string cli_markdown(const CLI::App& app);
 std::string bash_completion(const CLI::App& app);
+// All numbers with their bounds, as JSON. The options are tried on the way: nothing can be parsed
+// afterwards.
+std::string declared_numbers(CLI::App& app);
 
 }  // namespace shellgame

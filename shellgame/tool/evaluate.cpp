@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "shellgame/system/error.h"
 #include "shellgame/tasks/task_keys.h"
@@ -14,63 +13,27 @@
 namespace shellgame {
 namespace {
 
+// Lengths of sequences, each from a number to another.
+using Spans = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
 struct Given {
   std::optional<TaskOptions> task;
-  std::string run, commands, spacing, lengths, seeds = "0", sequence;
+  std::string run, sequence;
+  std::vector<std::uint64_t> commands, spacing, seeds = {0};
+  Spans lengths;
   EvaluateOptions options;
 };
 
-std::uint64_t whole_number(const std::string& option, std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty()) {
-    wrong_use("{} must be whole numbers with commas between them, not '{}'", option, text);
-  }
-  return number;
-}
-
-// "0,1,2", and with `ranges` also "0..4"; each number once.
-std::vector<std::uint64_t> numbers(const std::string& option, std::string_view text,
-                                   std::uint64_t least, bool ranges = false) {
-  constexpr std::uint64_t kMost = 10'000, kLargest = (std::uint64_t{1} << 63) - 1;
-  std::vector<std::uint64_t> list;
-  for (;;) {
-    const std::string_view part = text.substr(0, text.find(','));
-    const std::size_t dots = ranges ? part.find("..") : std::string_view::npos;
-    const std::uint64_t first = whole_number(option, part.substr(0, dots));
-    const std::uint64_t last =
-        dots == std::string_view::npos ? first : whole_number(option, part.substr(dots + 2));
-    if (first < least || last < first || last - first >= kMost || last > kLargest) {
-      wrong_use("{} must be numbers from {} to {}{}, not '{}'", option, least, kLargest,
-                ranges ? " and ranges such as 0..4" : "", part);
-    }
-    for (std::uint64_t number = first; number <= last; ++number) {
-      if (std::ranges::find(list, number) != list.end())
-        wrong_use("{} must have each number once, and {} is there again", option, number);
-      list.push_back(number);
-    }
-    if (part.size() == text.size()) return list;
-    text.remove_prefix(part.size() + 1);
-  }
-}
+constexpr NumberBounds kLengthBounds = NumberBounds::whole(1, kMaxSequenceLength);
 
 // Each length is a cell; "40-256" draws lengths from a range. Expressions have odd lengths: an even
 // one means the next smaller.
-std::vector<SequenceSpec> sequence_cells(const SequenceSpec& spec, std::string_view text) {
-  if (text.empty()) return {spec};
+std::vector<SequenceSpec> sequence_cells(const SequenceSpec& spec, const Spans& spans) {
+  if (spans.empty()) return {spec};
   std::vector<SequenceSpec> cells;
-  for (;;) {
-    const std::string_view part = text.substr(0, text.find(','));
-    const std::size_t dash = part.find('-');
-    const std::uint64_t min = whole_number("--lengths", part.substr(0, dash));
-    const std::uint64_t max =
-        dash == std::string_view::npos ? min : whole_number("--lengths", part.substr(dash + 1));
-    if (min < 1 || max < min || max > kMaxSequenceLength) {
-      wrong_use("--lengths must be lengths from 1 to {} or ranges such as 40-256, not '{}'",
-                kMaxSequenceLength, part);
-    }
+  for (const auto& [min, max] : spans) {
     if (max > min && spec.kind == "word-problem") {
-      wrong_use("a word problem has one length, not the range '{}'", part);
+      wrong_use("a word problem has one length, not the range '{}-{}'", min, max);
     }
     SequenceSpec cell = spec;
     const bool one_less = spec.kind == "modular-arithmetic" && min == max && min % 2 == 0;
@@ -78,9 +41,8 @@ std::vector<SequenceSpec> sequence_cells(const SequenceSpec& spec, std::string_v
     cell.max = static_cast<std::uint32_t>(max) - (one_less ? 1 : 0);
     make_sequence_task(cell);  // refuses lengths that the kind does not have
     cells.push_back(cell);
-    if (part.size() == text.size()) return cells;
-    text.remove_prefix(part.size() + 1);
   }
+  return cells;
 }
 
 void resolve_sequences(const Given& given, const Experiment* run, EvaluateOptions& options) {
@@ -108,9 +70,9 @@ void resolve_sequences(const Given& given, const Experiment* run, EvaluateOption
   if (options.mode == "free") {
     wrong_use("--mode free is for traces: a sequence's answers are not read by the model");
   }
-  std::string lengths = given.lengths;
+  Spans lengths = given.lengths;
   if (lengths.empty() && run != nullptr) {
-    lengths = fmt::format("{}", fmt::join(run->evaluation.lengths, ","));
+    for (const std::uint64_t length : run->evaluation.lengths) lengths.emplace_back(length, length);
   }
   options.sequences = true;
   options.lengths = sequence_cells(spec, lengths);
@@ -130,8 +92,8 @@ void resolve_traces(const Given& given, const Experiment* run, EvaluateOptions& 
     options.commands = points.commands.empty() ? last.commands : points.commands;
     options.spacings = points.spacing.empty() ? last.spacing : points.spacing;
   }
-  if (!given.commands.empty()) options.commands = numbers("--commands", given.commands, 1);
-  if (!given.spacing.empty()) options.spacings = numbers("--spacing", given.spacing, 1);
+  if (!given.commands.empty()) options.commands = given.commands;
+  if (!given.spacing.empty()) options.spacings = given.spacing;
   bool any = false;
   for (const std::uint64_t commands : options.commands) {
     for (const std::uint64_t spacing : options.spacings) any = any || spacing <= commands;
@@ -151,7 +113,7 @@ void resolve_traces(const Given& given, const Experiment* run, EvaluateOptions& 
 void run(const Given& given) {
   EvaluateOptions options = given.options;
   const std::optional<Experiment> run = open_run(given.run, options.model, options.tokenizer);
-  options.seeds = numbers("--seed", given.seeds, 0, /*ranges=*/true);
+  options.seeds = given.seeds;
   const Experiment* experiment = run ? &*run : nullptr;
   const bool other_task = given.task->has_file() || given.task->given("moves") != nullptr;
   if (!given.sequence.empty() || (run && run->sequence && !other_task)) {
@@ -177,23 +139,17 @@ void add_evaluate(CLI::App& app) {
        "shellgame evaluate --run DIR --mode free --seed 0..4 --format json --output results.json",
        "shellgame evaluate --model DIR --sequence parity --lengths 40,64,128,256"},
       [given] { run(*given); });
-  command->get_option("--threads")
-      ->description(
-          "threads to use; by default OMP_NUM_THREADS, else all cores. Another number changes "
-          "results by rounding only");
+  set_help(
+      command->get_option("--threads"),
+      "threads to use" + threads_default("") + ". Another number changes results by rounding only");
   add_model_options(command, given->run, options.model, options.tokenizer,
                     {"fp32", "fp64", "bf16", "fp16"});
-  command
-      ->add_option(
-          "--commands", given->commands,
-          "lengths of traces, with commas; by default those of the run's evaluation, else the "
-          "task's")
-      ->type_name("N,...");
-  command
-      ->add_option("--spacing", given->spacing,
-                   "a reveal after every so many commands, with commas: every pair with --commands "
-                   "is a cell, unless its spacing is the larger")
-      ->type_name("N,...");
+  add_numbers(command, "--commands", given->commands, kCommandBounds,
+              "lengths of traces, with commas; by default those of the run's evaluation, else the "
+              "task's");
+  add_numbers(command, "--spacing", given->spacing, kCommandBounds,
+              "a reveal after every so many commands, with commas: every pair with --commands "
+              "is a cell, unless its spacing is the larger");
   command
       ->add_option(
           "--sequence", given->sequence,
@@ -201,47 +157,44 @@ void add_evaluate(CLI::App& app) {
           "--product)")
       ->type_name("KIND")
       ->check(CLI::IsMember({"parity", "modular-arithmetic", "word-problem"}));
-  command
-      ->add_option("--lengths", given->lengths,
-                   "lengths of sequences, with commas; each is a cell, 40-256 draws from a range")
-      ->type_name("N,...");
-  add_number(command, "--count", options.count, 1, "traces of each cell and seed");
-  command
-      ->add_option("--seed", given->seeds,
-                   "evaluation seeds: 0,1,2 or 0..4; training never sees the traces of any of them")
-      ->type_name("N,...")
-      ->capture_default_str();
+  CLI::Option* lengths = command->add_option_function<std::string>(
+      "--lengths",
+      [given](const std::string& text) {
+        given->lengths.clear();
+        for (const std::string_view part : parts_between(text, ','))
+          given->lengths.push_back(parse_span("--lengths", kLengthBounds, part));
+      },
+      "lengths of sequences, with commas; each is a cell, 40-256 draws from a range");
+  declare_numbers(lengths->type_name("N,..."),
+                  {{"--lengths", kLengthBounds}, {"--lengths", kLengthBounds, "40,1-{}"}});
+  add_number(command, "--count", options.count, NumberBounds::whole(1, 1'000'000'000),
+             "traces of each cell and seed");
+  add_numbers(command, "--seed", given->seeds, kSmallSeedBounds,
+              "evaluation seeds: 0,1,2 or 0..4; training never sees the traces of any of them",
+              /*ranges=*/true);
   add_words(command, "--mode", options.mode, {"teacher", "free"},
             "what stands at a reveal: the true value, or the model's own choice");
   add_words(command, "--bayes", options.bayes, {"auto", "always", "never"},
             "exact beliefs of uncertain tasks: where they are affordable, or as said");
-  add_number(command, "--show", options.show, 0, "print so many traces, reveal by reveal");
+  add_number(command, "--show", options.show, NumberBounds::whole(0, 1'000'000'000),
+             "print so many traces, reveal by reveal");
   add_answer_options(command, options.format, options.output);
-  add_number(command, "--positions", options.positions, 1,
+  add_number(command, "--positions", options.positions, NumberBounds::whole(1, 1'000'000'000),
              "list at most so many positions of reveals (JSON); more are put together");
-  command
-      ->add_option("--confidence", options.confidence,
-                   "of the exact binomial bounds, from 0.01 to 0.9999999")
-      ->type_name("P")
-      ->check([](const std::string& text) {
-        const char* const must = "must be a number from 0.01 to 0.9999999, not ";
-        double number = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-        const bool whole = error == std::errc() && end == text.data() + text.size();
-        return whole && number >= 0.01 && number <= 0.9999999 ? "" : must + text;
-      })
-      ->capture_default_str();
+  add_number(command, "--confidence", options.confidence, NumberBounds::real(0.01, 0.9999999),
+             "of the exact binomial bounds")
+      ->type_name("P");
   command->add_flag("--composed", options.model.composed,
                     "use plain Torch operations instead of shellgame's kernels");
-  add_number(command, "--rows", options.rows, 1, "traces side by side");
-  add_number(command, "--slice", options.slice, 0,
+  add_number(command, "--rows", options.rows, NumberBounds::whole(1, 1 << 20),
+             "traces side by side");
+  add_number(command, "--slice", options.slice, NumberBounds::whole(0, 1 << 24),
              "tokens of a trace at once, what the model remembers is passed on; 0: as fits");
-  command
-      ->add_option("--max-memory", options.most_memory_gib,
-                   "GiB for models whose memory grows with the trace; by default four fifths of "
-                   "what is free")
+  add_number(command, "--max-memory", options.most_memory_gib, NumberBounds::real(1e-3, 1 << 20),
+             "GiB for models whose memory grows with the trace; by default four fifths of what is "
+             "free")
       ->type_name("GIB")
-      ->check(CLI::PositiveNumber);
+      ->default_str("");
   given->task.emplace(command, std::vector<std::string>{"commands", "spacing", "stages"});
 }
 

@@ -7,6 +7,8 @@
 #include "generated_figure_experiments.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/system/messages.h"
+#include "shellgame/system/read_json.h"
 #include "shellgame/tool/probe_options.h"
 #include "shellgame/tool/run_source.h"
 #include "shellgame/tool/sweep.h"
@@ -75,9 +77,9 @@ std::vector<Measured> ToolFigureSources::trained(SmallExperiment experiment) {
   const bool before = fs::exists(folder + "/sweep.json");
   if (!before && !options_.may_train)
     fail("small runs must be trained for this ({}), and --no-training forbids it", small.what);
-  fmt::print(stderr, "figures: {} {} (seeds {}), in {}\n",
-             before ? "using what was trained before:" : "nothing suitable was found; training",
-             small.what, small.seeds, folder);
+  say("figures: {} {} (seeds {}), in {}",
+      before ? "using what was trained before:" : "nothing suitable was found; training",
+      small.what, small.seeds, folder);
   fs::create_directories(options_.out + "/runs");
   write_file(file, small.toml);
   const Json all = run_sweep({.experiment = file,
@@ -119,9 +121,9 @@ Json ToolFigureSources::probe(const std::string& run, const std::string& name) {
   options.format = "json";
   options.output = fmt::format("{}/data/{}", options_.out, file);
   fs::create_directories(options_.out + "/data");
-  fmt::print(stderr, "figures: probing {} ({})\n", run, name);
+  say("figures: probing {} ({})", run, name);
   learn_commands().probe(options);
-  return probed_[key] = Json::parse(read_file(options.output));
+  return probed_[key] = parse_ordered_json(read_file(options.output), options.output);
 }
 
 }  // namespace shellgame

@@ -11,6 +11,8 @@
 #include "shellgame/report/render.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/system/messages.h"
+#include "shellgame/system/read_json.h"
 #include "shellgame/tool/command.h"
 #include "shellgame/tool/figure_sources.h"
 #include "shellgame/tool/load_library.h"
@@ -33,8 +35,8 @@ struct Options {
 
 void list_figures() {
   for (const FigureEntry& entry : all_figures())
-    fmt::print("{:<18}{}\n{:<18}{}\n", entry.name, entry.title, "",
-               entry.needs.empty() ? "computed on the spot" : "needs " + entry.needs);
+    print_lines("{:<18}{}\n{:<18}{}\n", entry.name, entry.title, "",
+                entry.needs.empty() ? "computed on the spot" : "needs " + entry.needs);
 }
 
 std::vector<const FigureEntry*> chosen(const std::vector<std::string>& names) {
@@ -62,7 +64,7 @@ void write_index(const std::string& out, const Json& made) {
   const std::string path = out + "/figures.json";
   Json all = Json::object();
   if (fs::exists(path)) {
-    all = Json::parse(read_file(path), nullptr, false);
+    all = parse_ordered_json(read_file(path), path);
     if (!all.is_object()) throw InputError(path, "the list of figures must be a JSON object");
   }
   all.update(made);
@@ -125,11 +127,11 @@ void run(Options options) {
     made[entry->name] = {
         {"title", entry->title}, {"caption", figure.caption}, {"command", metadata.command}};
     write_index(out, made);
-    fmt::print("{}.{{svg,pdf,png,csv}}: {} ({:.1f} s)\n", stem, entry->title, seconds() - before);
-    std::fflush(stdout);
+    print_lines("{}.{{svg,pdf,png,csv}}: {} ({:.1f} s)\n", stem, entry->title, seconds() - before);
+    flush_output();
   }
-  fmt::print("{} figure{} in {:.0f} s; captions in {}/README.md\n", entries.size(),
-             entries.size() == 1 ? "" : "s", seconds(), out);
+  print_lines("{} figure{} in {:.0f} s; captions in {}/README.md\n", entries.size(),
+              entries.size() == 1 ? "" : "s", seconds(), out);
 }
 
 }  // namespace
@@ -145,7 +147,7 @@ void add_figures(CLI::App& app) {
        "shellgame figures --list"},
       [options] { run(*options); });
   command->add_option("names", options->names, "figures by name, or all")->type_name("NAME");
-  command->add_option("--out", options->sources.out, "the folder for the figures")
+  command->add_option("-o,--out", options->sources.out, "the folder for the figures")
       ->type_name("DIR");
   command
       ->add_option("--runs", options->sources.runs,
@@ -160,10 +162,8 @@ void add_figures(CLI::App& app) {
       ->type_name("DIR");
   command->add_flag("--no-training", options->no_training,
                     "fail where small runs would have to be trained");
-  command->add_option("--dpi", options->dpi, "dots an inch of the PNG")
-      ->type_name("N")
-      ->check(CLI::Range(50.0, 1200.0))
-      ->capture_default_str();
+  add_number(command, "--dpi", options->dpi, NumberBounds::real(50, 1200),
+             "dots an inch of the PNG");
   command->add_flag("--list", options->list, "name the figures and what each needs");
 }
 

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "shellgame/system/messages.h"
 #include "shellgame/tool/command.h"
 
 namespace shellgame {
@@ -39,29 +40,29 @@ void describe(const GroupOptions& options) {
       json["elements"].push_back(element.to_cycles());
   }
   if (options.format == "json") {
-    fmt::print("{}\n", json.dump(2));
+    print_data(json.dump(2) + "\n");
     return;
   }
-  fmt::print("{}: {} elements on {} points, {}\n", group.name(), group.order(), group.degree(),
-             group.is_abelian() ? "abelian" : "not abelian");
-  fmt::print("generators:");
-  for (const Permutation& generator : group.generators()) fmt::print(" {}", generator.to_cycles());
-  fmt::print("\n");
+  print_lines("{}: {} elements on {} points, {}\n", group.name(), group.order(), group.degree(),
+              group.is_abelian() ? "abelian" : "not abelian");
+  print_lines("generators:");
+  for (const Permutation& generator : group.generators()) print_lines(" {}", generator.to_cycles());
+  print_lines("\n");
   if (json.contains("conjugacy_classes")) {
-    fmt::print("conjugacy classes: {}\n", json["conjugacy_classes"].size());
+    print_lines("conjugacy classes: {}\n", json["conjugacy_classes"].size());
     for (const auto& c : json["conjugacy_classes"]) {
-      fmt::print("  {:>8}  {}\n", c["size"].get<std::uint64_t>(),
-                 c["representative"].get<std::string>());
+      print_lines("  {:>8}  {}\n", c["size"].get<std::uint64_t>(),
+                  c["representative"].get<std::string>());
     }
   }
   if (!options.within.empty()) {
-    fmt::print("{} of {}\n", json["is_subgroup"].get<bool>() ? "a subgroup" : "not a subgroup",
-               options.within);
+    print_lines("{} of {}\n", json["is_subgroup"].get<bool>() ? "a subgroup" : "not a subgroup",
+                options.within);
   }
   if (options.elements) {
     std::uint64_t index = 0;
     for (const Permutation& element : group.elements())
-      fmt::print("{:>8}  {}\n", index++, element.to_cycles());
+      print_lines("{:>8}  {}\n", index++, element.to_cycles());
   }
 }
 

@@ -1,8 +1,10 @@
 // `shellgame help COMMAND`, the reference in Markdown, and completion for bash: all read the
 // declarations.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "shellgame/system/error.h"
+#include "shellgame/system/messages.h"
 #include "shellgame/tasks/task_keys.h"
 #include "shellgame/tool/command.h"
 
@@ -25,11 +27,20 @@ const CLI::App* find(const CLI::App& app, const std::vector<std::string>& words)
     if (next == nullptr) {
       const std::string near = nearest_name(word, names);
       wrong_use("'{}' is not a command of '{}'{}", word, at->get_name(),
-                near.empty() ? "" : "; is '" + near + "' meant?");
+                near.empty() ? "" : "; did you mean '" + near + "'?");
     }
     at = next;
   }
   return at;
+}
+
+// "-o" and "--output", or the name of an argument.
+std::vector<std::string> names_of(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  if (names.empty()) names.push_back(option.get_name());
+  return names;
 }
 
 std::string escaped(std::string text) {
@@ -44,7 +55,7 @@ void markdown(const CLI::App& app, const std::string& name, std::string& out) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_name() == "--help") continue;
     const std::string standard = option->get_default_str();
-    table += fmt::format("| `{}` {} | {} | {} |\n", option->get_name(),
+    table += fmt::format("| `{}` {} | {} | {} |\n", fmt::join(names_of(*option), "`, `"),
                          escaped(option->get_type_name()), escaped(option->get_description()),
                          standard.empty() ? "" : "`" + escaped(standard) + "`");
   }
@@ -60,7 +71,8 @@ std::string words_after(const CLI::App& app) {
   std::string words;
   for (const CLI::App* sub : subcommands(app)) words += sub->get_name() + " ";
   for (const CLI::Option* option : app.get_options()) {
-    if (option->get_name().starts_with("--")) words += option->get_name() + " ";
+    if (option->get_positional()) continue;
+    for (const std::string& name : names_of(*option)) words += name + " ";
   }
   return words;
 }
@@ -70,18 +82,22 @@ std::string words_after(const CLI::App& app) {
 void completion_cases(const CLI::App& app, const std::string& path, std::string& out) {
   bool takes_file = false;
   for (const CLI::Option* option : app.get_options()) {
-    const std::string& name = option->get_name();
     std::string values = option->get_type_name();
-    if (!name.starts_with("--")) {
+    if (option->get_positional()) {
       takes_file = takes_file || values == "FILE";
-    } else if (option->get_expected_max() == 0) {  // a flag: the next word is not its value
-      out += fmt::format("    '{} {}') words='{}' ;;\n", path, name, words_after(app));
+      continue;
+    }
+    if (option->get_expected_max() == 0) {  // a flag: the next word is not its value
+      values = words_after(app);
     } else if (values.find('|') != std::string::npos) {
       if (const std::size_t more = values.find(",..."); more != std::string::npos)
         values.erase(more);
       for (char& c : values) c = c == '|' ? ' ' : c;
-      out += fmt::format("    '{} {}') words='{}' ;;\n", path, name, values);
+    } else {
+      continue;
     }
+    for (const std::string& name : names_of(*option))
+      out += fmt::format("    '{} {}') words='{}' ;;\n", path, name, values);
   }
   out +=
       fmt::format("    '{}') words='{}' files={} ;;\n", path, words_after(app), takes_file ? 1 : 0);
@@ -104,7 +120,8 @@ std::string cli_markdown(const CLI::App& app) {
       "parse the command line; a "
       "test keeps it current.\nOptions of a task are keys of a TOML task file, too (`--task`). "
       "Exit codes: 0 success, 1 failure, 2 wrong use or wrong "
-      "input.\n`shellgame --version` prints the version, and that of the generator.\n";
+      "input.\n`shellgame --version` (`-V`) prints the version, and that of the generator; every "
+      "command has `--help` (`-h`).\n";
   for (const CLI::App* sub : subcommands(app)) markdown(*sub, "shellgame " + sub->get_name(), out);
   return out;
 }
@@ -124,10 +141,10 @@ std::string bash_completion(const CLI::App& app) {
          ") path+=\" ${COMP_WORDS[i]}\" ;;\n"
          "    esac\n"
          "  done\n"
-         "  [[ $previous == --* ]] && path+=\" $previous\"\n"
+         "  [[ $previous == -?* ]] && path+=\" $previous\"\n"
          "  case $path in\n" +
          cases +
-         "    *' --'*) files=1 ;;\n"
+         "    *' -'*) files=1 ;;\n"
          "  esac\n"
          "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
          "  ((files)) && COMPREPLY+=($(compgen -f -- \"$current\"))\n"
@@ -139,24 +156,28 @@ std::string bash_completion(const CLI::App& app) {
 void add_help(CLI::App& app) {
   struct State {
     std::vector<std::string> words;
-    bool markdown = false;
+    bool markdown = false, numbers = false;
   };
   auto state = std::make_shared<State>();
-  CLI::App* command = add_command(
-      app, "help", "Print the help of a command.",
-      {"shellgame help trace", "shellgame help tokens encode"}, [state, &app] {
-        fmt::print("{}", state->markdown ? cli_markdown(app) : find(app, state->words)->help());
-      });
+  CLI::App* command =
+      add_command(app, "help", "Print the help of a command.",
+                  {"shellgame help trace", "shellgame help tokens encode"}, [state, &app] {
+                    print_data(state->numbers    ? declared_numbers(app)
+                               : state->markdown ? cli_markdown(app)
+                                                 : find(app, state->words)->help());
+                  });
   command->add_option("command", state->words, "the command")->type_name("COMMAND...");
   command->add_flag("--markdown", state->markdown,
                     "print the reference of all commands, as in docs/cli.md");
+  command->add_flag("--numbers", state->numbers,
+                    "print every number that options and files take, with its bounds, as JSON");
 }
 
 void add_completion(CLI::App& app) {
   auto shell = std::make_shared<std::string>();
   CLI::App* command = add_command(app, "completion", "Print the completion script for a shell.",
                                   {"source <(shellgame completion bash)"},
-                                  [&app] { fmt::print("{}", bash_completion(app)); });
+                                  [&app] { print_data(bash_completion(app)); });
   command->add_option("shell", *shell, "the shell")
       ->type_name("bash")
       ->required()

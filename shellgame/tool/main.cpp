@@ -6,6 +6,8 @@
 
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/system/messages.h"
+#include "shellgame/system/parent_death.h"
 #include "shellgame/tasks/task_keys.h"
 #include "shellgame/tool/command.h"
 
@@ -13,6 +15,15 @@ namespace shellgame {
 namespace {
 
 constexpr int kWrongUse = 2;
+
+// One line, whatever a file that is quoted in it holds.
+void say_error(std::string_view sentence) noexcept {
+  try {
+    say("shellgame: {}", printable(sentence));
+  } catch (const std::bad_alloc&) {
+    draw("shellgame: this needs more memory than there is\n");
+  }
+}
 
 // The deepest subcommand that was named.
 const CLI::App* chosen(const CLI::App* app) {
@@ -43,7 +54,7 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
                        wrong.starts_with("-") ? "an option"
                        : names.empty()        ? "an argument"
                                               : "a command",
-                       full_name(at), near.empty() ? "" : "; is '" + near + "' meant?",
+                       full_name(at), near.empty() ? "" : "; did you mean '" + near + "'?",
                        full_name(at));
   }
   return fmt::format("{} (see '{} --help')", error.what(), full_name(at));
@@ -55,9 +66,9 @@ int run(int argc, char** argv) {
       "variables,\n"
       "confirmed by a real CPython.",
       "shellgame");
-  app.set_version_flag("--version", "shellgame " SHELLGAME_VERSION ", generator " +
-                                        std::to_string(kGeneratorVersion));
-  app.set_help_flag("--help", "print this help and exit");
+  app.set_version_flag("-V,--version", "shellgame " SHELLGAME_VERSION ", generator " +
+                                           std::to_string(kGeneratorVersion));
+  app.set_help_flag("-h,--help", "print this help and exit");
   add_threads(app);
   app.require_subcommand(0, 1);
   app.get_formatter()->column_width(34);
@@ -83,21 +94,22 @@ int run(int argc, char** argv) {
   add_signature(app);
   add_completion(app);
   add_help(app);
+  refuse_empty_values(app);
   try {
     app.parse(argc, argv);
     if (app.get_subcommands().empty()) {
-      fmt::print(stderr, "{}", app.help());
+      draw(app.help());
       return kWrongUse;
     }
   } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", chosen(&app)->help());
+    print_data(chosen(&app)->help());
   } catch (const CLI::CallForVersion& version) {
-    fmt::print("{}\n", version.what());
+    print_lines("{}\n", version.what());
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "shellgame: {}\n", explain(app, error));
+    say_error(explain(app, error));
     return kWrongUse;
   }
-  if (std::fflush(stdout) != 0) fail("cannot write to standard output");
+  flush_output();
   return 0;
 }
 
@@ -105,17 +117,20 @@ int run(int argc, char** argv) {
 }  // namespace shellgame
 
 int main(int argc, char** argv) {
-  shellgame::remove_temporary_files_on_interrupt();
+  using shellgame::say_error;
   try {
+    shellgame::take_closed_descriptors();
+    shellgame::remove_temporary_files_on_interrupt();
+    shellgame::end_with_parent();
     return shellgame::run(argc, argv);
   } catch (const shellgame::Error& error) {
-    fmt::print(stderr, "shellgame: {}\n", error.what());
+    say_error(error.what());
     return error.exit_code();
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "shellgame: this needs more memory than there is\n");
+    say_error("this needs more memory than there is");
     return 1;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "shellgame: {}\n", error.what());
+    say_error(error.what());
     return 1;
   }
 }

@@ -33,11 +33,14 @@ inline double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+inline constexpr NumberBounds kRoundBounds = NumberBounds::whole(1, 10'000);
+
 // --rounds and --output.
 template <class Options>
 void add_rounds_and_output(CLI::App* command, Options& options) {
-  add_number(command, "--rounds", options.rounds, 1, "rounds in which all things take turns");
-  command->add_option("--output", options.output, "a JSON file, or - for standard output")
+  add_number(command, "--rounds", options.rounds, kRoundBounds,
+             "rounds in which all things take turns");
+  command->add_option("-o,--output", options.output, "a JSON file, or - for standard output")
       ->type_name("PATH")
       ->capture_default_str();
 }

@@ -11,15 +11,7 @@ void add_directory(CLI::App* command, std::string& directory) {
       ->required();
 }
 
-CLI::Validator not_below_zero() {
-  return CLI::Validator(
-      [](std::string& text) {
-        double value = 0;
-        const bool right = CLI::detail::lexical_cast(text, value) && value >= 0 && value < 1e300;
-        return right ? std::string() : "must be a number that is not below 0, not '" + text + "'";
-      },
-      "");
-}
+constexpr NumberBounds kTokenBounds = NumberBounds::whole(1, kMostSigned);
 
 void add_place(CLI::App* command, ModelPlace& model) {
   add_directory(command, model.directory);
@@ -52,10 +44,11 @@ void add_logits(CLI::App& model) {
       ->type_name("FILE")
       ->required();
   command
-      ->add_option("--output", options->output, "NumPy's .npy: fp32 [sequence, token, vocabulary]")
+      ->add_option("-o,--output", options->output,
+                   "NumPy's .npy: fp32 [sequence, token, vocabulary]")
       ->type_name("FILE")
       ->required();
-  add_number(command, "--segment", options->segment, 1,
+  add_number(command, "--segment", options->segment, NumberBounds::whole(1, 1 << 24),
              "tokens at once; what the model remembers is passed on");
 }
 
@@ -74,15 +67,13 @@ void add_generate(CLI::App& model) {
       ->add_option("--tokenizer", options->tokenizer,
                    "lexeme, bytes, or a tokenizer.json; by default the directory's own, if any")
       ->type_name("NAME");
-  add_number(command, "--tokens", options->tokens, 1, "how many tokens to add");
-  command
-      ->add_option("--temperature", options->temperature,
-                   "0 takes the most likely token; above, tokens are drawn")
-      ->type_name("X")
-      ->check(not_below_zero())
-      ->capture_default_str();
-  add_number(command, "--top", options->top, 0, "draw among the most likely so many; 0: all");
-  add_number(command, "--seed", options->seed, 0, "for drawing");
+  add_number(command, "--tokens", options->tokens, kTokenBounds, "how many tokens to add");
+  add_number(command, "--temperature", options->temperature, NumberBounds::real(0, 1e6),
+             "0 takes the most likely token; above, tokens are drawn")
+      ->type_name("X");
+  add_number(command, "--top", options->top, NumberBounds::whole(0, kMostSigned),
+             "draw among the most likely so many; 0: all");
+  add_number(command, "--seed", options->seed, kSeedBounds, "for drawing");
   add_words(command, "--format", options->format, {"text", "json"}, "the form of the answer");
 }
 
@@ -92,12 +83,13 @@ void add_convert(CLI::App& model, const std::string& name, const std::string& su
   CLI::App* command = add_command(model, name, summary, examples,
                                   [options] { learn_commands().convert(*options); });
   add_directory(command, options->input);
-  command->add_option("--output", options->output, "the directory to write")
+  command->add_option("-o,--output", options->output, "the directory to write")
       ->type_name("DIR")
       ->required();
   add_words(command, "--precision", options->precision, {"fp32", "fp64", "bf16", "fp16"},
             "the numbers in the file");
-  add_number(command, "--max-shard-bytes", options->max_shard_bytes, 1,
+  add_number(command, "--max-shard-bytes", options->max_shard_bytes,
+             NumberBounds::whole(1, kMostSigned),
              "larger checkpoints are cut into files of this size");
   command->add_flag("--lexemes", options->lexemes, "also write the lexeme vocabulary's tokenizer");
 }
@@ -113,10 +105,10 @@ void add_new(CLI::App& model) {
   command->add_option("--config", options->config, "a config.json")->type_name("FILE");
   command->add_option("--set", options->settings, "a key of config.json; wins over --config")
       ->type_name("KEY=VALUE");
-  command->add_option("--output", options->output, "the directory to write")
+  command->add_option("-o,--output", options->output, "the directory to write")
       ->type_name("DIR")
       ->required();
-  add_number(command, "--seed", options->seed, 0, "for the weights");
+  add_number(command, "--seed", options->seed, kSeedBounds, "for the weights");
   add_words(command, "--init", options->init, {"fla", "torch"},
             "how matrices start: N(0, initializer_range), or uniform by their width");
   command->add_flag("--lexemes", options->lexemes, "also write the lexeme vocabulary's tokenizer");
@@ -165,10 +157,11 @@ void add_bench_model(CLI::App& bench) {
       ->delimiter(',')
       ->check(CLI::IsMember({"a", "b", "c", "d"}))
       ->capture_default_str();
-  add_number(command, "--rounds", options->rounds, 1, "rounds in which all things take turns");
-  add_number(command, "--stream-tokens", options->stream_tokens, 1000,
-             "how far streaming is measured");
-  command->add_option("--output", options->output, "a JSON file, or - for standard output")
+  add_number(command, "--rounds", options->rounds, NumberBounds::whole(1, 10'000),
+             "rounds in which all things take turns");
+  add_number(command, "--stream-tokens", options->stream_tokens,
+             NumberBounds::whole(1000, 1'000'000'000'000), "how far streaming is measured");
+  command->add_option("-o,--output", options->output, "a JSON file, or - for standard output")
       ->type_name("PATH")
       ->capture_default_str();
 }

@@ -4,6 +4,7 @@
 
 #include "shellgame/groups/group.h"
 #include "shellgame/models/exact.h"
+#include "shellgame/system/messages.h"
 #include "shellgame/tool/command.h"
 
 namespace shellgame {
@@ -28,9 +29,9 @@ void run(const Given& given) {
   write_exact_model(model, given.output);
   std::size_t parameters = 0;
   for (const ExactTensor& tensor : model.tensors) parameters += tensor.values.size();
-  fmt::print("{}: {}, {} variables, width {}, {} parameters\n", given.output,
-             model.config.at("model_type").get<std::string>(), options.variables,
-             model.config.at("hidden_size").get<int>(), parameters);
+  print_lines("{}: {}, {} variables, width {}, {} parameters\n", given.output,
+              model.config.at("model_type").get<std::string>(), options.variables,
+              model.config.at("hidden_size").get<int>(), parameters);
 }
 
 }  // namespace
@@ -55,10 +56,10 @@ void add_model_exact(CLI::App& model) {
             "qk_activation; silu always goes through slots");
   add_words(command, "--representation", given->representation, {"permutation", "standard"},
             "keys in n dimensions, or in n - 1 (moves swaps)");
-  command->add_option("--probability", given->probability, "marginal: the p of `if random() < p:`")
-      ->type_name("P")
-      ->capture_default_str();
-  command->add_option("--output", given->output, "the directory")->type_name("DIR")->required();
+  add_number(command, "--probability", given->probability, kShareBounds,
+             "marginal: the p of `if random() < p:`")
+      ->type_name("P");
+  command->add_option("-o,--output", given->output, "the directory")->type_name("DIR")->required();
 }
 
 }  // namespace shellgame

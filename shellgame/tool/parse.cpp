@@ -9,6 +9,7 @@
 #include "shellgame/programs/render.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/system/messages.h"
 #include "shellgame/tasks/trace.h"
 #include "shellgame/tool/command.h"
 
@@ -49,7 +50,7 @@ std::string states_text(const Program& program, const Execution& execution) {
 }
 
 void run(const ParseOptions& options) {
-  const std::string content = read_file(options.file);
+  const std::string content = read_input(options.file);
   const std::vector<TraceText> traces = read_traces(content, options.file);
   if (traces.empty()) fail("'{}' must hold at least one trace, and it holds none", options.file);
   const bool json = content.starts_with('{');
@@ -76,15 +77,16 @@ void run(const ParseOptions& options) {
       append_json_line(program, text, marks, hidden ? std::span<const ValueId>() : states,
                        trace.index, trace.python_seed ? std::optional(seed) : std::nullopt,
                        std::nullopt, line);
-      fmt::print("{}", line);
+      print_data(line);
       continue;
     }
     // Comments stand before a trace: after it they would be output.
-    if (&trace != &traces.front()) fmt::print("\n");
-    fmt::print("# shellgame trace: read from {}, index {}", options.file, trace.index);
-    if (trace.python_seed) fmt::print(", python_seed {}", seed);
-    fmt::print("\n# states: {}\n{}",
-               hidden ? "hidden (no python_seed is given)" : states_text(program, execution), text);
+    print_data(fmt::format(
+        "{}# shellgame trace: read from {}, index {}{}\n# states: {}\n",
+        &trace != &traces.front() ? "\n" : "", printable(options.file), trace.index,
+        trace.python_seed ? fmt::format(", python_seed {}", seed) : "",
+        hidden ? "hidden (no python_seed is given)" : printable(states_text(program, execution))));
+    print_data(text);
   }
 }
 

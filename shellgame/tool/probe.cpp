@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "shellgame/system/error.h"
 #include "shellgame/tool/command.h"
@@ -12,29 +11,17 @@
 namespace shellgame {
 namespace {
 
+// Of a layer or a head, counted from 0; the model knows how many it has.
+constexpr NumberBounds kPlaceBounds = NumberBounds::whole(0, 1'000'000);
+constexpr NumberBounds kStatePlaces = NumberBounds::whole(1, 1'000'000);
+
 struct Given {
   std::optional<TaskOptions> task;
-  std::string run, amounts;
+  std::string run;
   std::uint64_t commands = 64, spacing = 2;
   bool words = false;
   ProbeOptions options;
 };
-
-std::vector<double> numbers(std::string_view text) {
-  std::vector<double> list;
-  while (!text.empty()) {
-    const std::string_view part = text.substr(0, text.find(','));
-    double number = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
-    if (error != std::errc() || end != part.data() + part.size()) {
-      wrong_use("--amounts must be numbers with commas between them, not '{}'", part);
-    }
-    list.push_back(number);
-    if (part.size() == text.size()) break;
-    text.remove_prefix(part.size() + 1);
-  }
-  return list;
-}
 
 // Every element of a word is a command, and every product is asked for.
 SequenceSpec word_problem(const Given& given, const Experiment* run) {
@@ -55,7 +42,6 @@ void run(const Given& given) {
   const std::optional<Experiment> run = open_run(given.run, options.model, options.tokenizer);
   const bool other_task = given.task->has_file() || given.task->given("moves") != nullptr ||
                           given.task->given("group") != nullptr;
-  options.amounts = numbers(given.amounts);
   if (given.words || (run && run->sequence && !other_task)) {
     options.words = word_problem(given, run ? &*run : nullptr);
     learn_commands().probe(options);
@@ -83,11 +69,12 @@ CLI::App* add_probe_of(CLI::App& probe, const std::shared_ptr<Given>& given,
   command->add_flag("--word-problem", given->words,
                     "words of --group instead of traces: each element is a command, each product "
                     "is asked for (the default of a run that was trained on them)");
-  add_number(command, "--commands", given->commands, 2,
+  add_number(command, "--commands", given->commands, NumberBounds::whole(2, kMostCommands),
              "commands of a trace, or elements of a word");
-  add_number(command, "--spacing", given->spacing, 1, "a reveal after every so many commands");
-  add_number(command, "--count", options.count, 1, "traces");
-  add_number(command, "--seed", options.seed, 0,
+  add_number(command, "--spacing", given->spacing, kCommandBounds,
+             "a reveal after every so many commands");
+  add_number(command, "--count", options.count, NumberBounds::whole(1, 1'000'000'000), "traces");
+  add_number(command, "--seed", options.seed, kSmallSeedBounds,
              "an evaluation seed: training never sees its traces");
   add_answer_options(command, options.format, options.output);
   given->task.emplace(command, std::vector<std::string>{"commands", "spacing", "stages"});
@@ -116,13 +103,13 @@ void add_intervene(CLI::App& probe) {
           "block_output, ... (a name that the mixer lacks is answered with those it has); "
           "by default beta for scale, clamp and round, else output")
       ->type_name("NAME");
-  command
-      ->add_option("--amounts", given->amounts,
-                   "of scale (by default 1,0.9,0.8,0.7,0.6,0.5), clamp (2,1.8,1.6,1.4,1.2,1) or "
-                   "round (0.01,0.03,0.1,0.3,0.5)")
+  add_numbers(command, "--amounts", options.amounts, NumberBounds::real(-1e6, 1e6),
+              "of scale (by default 1,0.9,0.8,0.7,0.6,0.5), clamp (2,1.8,1.6,1.4,1.2,1) or "
+              "round (0.01,0.03,0.1,0.3,0.5)")
       ->type_name("X,...");
-  add_number(command, "--layer", options.layer, 0, "only this layer")->default_str("all");
-  add_number(command, "--head", options.head, 0, "only this head")->default_str("all");
+  add_number(command, "--layer", options.layer, kPlaceBounds, "only this layer")
+      ->default_str("all");
+  add_number(command, "--head", options.head, kPlaceBounds, "only this head")->default_str("all");
 }
 
 }  // namespace
@@ -151,7 +138,7 @@ void add_probe(CLI::App& app) {
       {"shellgame probe state --run DIR",
        "shellgame probe state --model DIR --group S3 --moves swaps --uncertainty branching"},
       64, 2, 64);
-  add_number(command, "--places", state->options.places, 1,
+  add_number(command, "--places", state->options.places, kStatePlaces,
              "commands of each trace after which states are read");
   const auto tracker = std::make_shared<Given>();
   command = add_probe_of(
@@ -160,7 +147,7 @@ void add_probe(CLI::App& app) {
       {"shellgame probe find-tracker --run DIR",
        "shellgame probe find-tracker --model DIR --group S5 --format json"},
       64, 2, 64);
-  add_number(command, "--places", tracker->options.places, 1,
+  add_number(command, "--places", tracker->options.places, kStatePlaces,
              "commands of each trace after which states are read");
 }
 

@@ -7,6 +7,7 @@
 #include "shellgame/report/sweep_charts.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/system/messages.h"
 #include "shellgame/tasks/trace.h"
 #include "shellgame/tool/command.h"
 #include "shellgame/tool/sweep.h"
@@ -53,23 +54,23 @@ void show_traces(const std::string& folder, std::uint64_t count) {
       file.write(line);
     }
     file.commit();
-    fmt::print("{}: {} traces, {}\n", path, count, part.what);
-    report_replay(replay.finish(), "text", stdout);
-    fmt::print("\n");
+    print_lines("{}: {} traces, {}\n", path, count, part.what);
+    report_replay(replay.finish(), "text", ReplayPlace::kOutput);
+    print_lines("\n");
   }
   const Part last = parts().back();
   const Sampler sampler(last.task);
   const TraceMaker maker(sampler);
   Trace trace;
   maker.make(0, 0, trace, true);
-  fmt::print("The first of {}/{}.jsonl, as a model sees it:\n\n{}\n", folder, last.name,
-             trace.text.view());
-  fmt::print("Its hidden states, after each command:");
+  print_lines("The first of {}/{}.jsonl, as a model sees it:\n\n{}\n", folder, last.name,
+              trace.text.view());
+  print_lines("Its hidden states, after each command:");
   const std::size_t n = sampler.names()->size();
   for (std::size_t i = 0; i < trace.states.size(); ++i) {
-    fmt::print("{}{}", i % n == 0 ? " " : "", sampler.names()->value(trace.states[i]).text);
+    print_lines("{}{}", i % n == 0 ? " " : "", sampler.names()->value(trace.states[i]).text);
   }
-  fmt::print("\n\n");
+  print_lines("\n\n");
 }
 
 using Json = nlohmann::ordered_json;
@@ -100,22 +101,23 @@ void compare_architectures(const std::string& folder) {
   lengths.x_label = "commands (trained on 2 to 32)";
   write_file(folder + "/lengths.svg", lengths.svg());
   write_file(folder + "/training.svg", training_chart(all, runs, texts).svg());
-  fmt::print(
+  print_lines(
       "Accuracy of revealed values, S3 permutations, a reveal after every 4 commands (chance "
       "0.333):\n\n{:<18}",
       "commands");
-  for (const Json& cell : all["runs"][0]["cells"]) fmt::print("{:>8}", cell["commands"].get<int>());
-  fmt::print("{:>12}{:>10}{:>9}\n", "parameters", "tokens", "seconds");
+  for (const Json& cell : all["runs"][0]["cells"])
+    print_lines("{:>8}", cell["commands"].get<int>());
+  print_lines("{:>12}{:>10}{:>9}\n", "parameters", "tokens", "seconds");
   for (const Json& entry : all["runs"]) {
-    fmt::print("{:<18}", settings_name(entry));
+    print_lines("{:<18}", settings_name(entry));
     for (std::size_t i = 0; i < entry["cells"].size(); ++i)
-      fmt::print("{:>8.3f}", accuracy_at(entry, i));
-    fmt::print("{:>12}{:>9.1f}M{:>9.0f}\n", entry["parameters"].get<int>(),
-               entry["tokens"][0].get<double>() / 1e6, entry["seconds"][0].get<double>());
+      print_lines("{:>8.3f}", accuracy_at(entry, i));
+    print_lines("{:>12}{:>9.1f}M{:>9.0f}\n", entry["parameters"].get<int>(),
+                entry["tokens"][0].get<double>() / 1e6, entry["seconds"][0].get<double>());
   }
   const std::size_t trained = 1, last = all["runs"][0]["cells"].size() - 1;
   const Json &attention = all["runs"][0], &linear = all["runs"][1], &plain = all["runs"][2];
-  fmt::print(
+  print_lines(
       "\nThe paper: linear RNNs capable of state tracking excel here, while Transformers still "
       "fail. Here, at the trained length: {} {:.3f}, "
       "{} {:.3f}, {} {:.3f}; at {} times that length: {:.3f}, {:.3f}, {:.3f}.\n",
@@ -124,7 +126,7 @@ void compare_architectures(const std::string& folder) {
       linear["cells"][last]["commands"].get<int>() /
           linear["cells"][trained]["commands"].get<int>(),
       accuracy_at(linear, last), accuracy_at(plain, last), accuracy_at(attention, last));
-  fmt::print(
+  print_lines(
       "\nCurves: {0}/lengths.svg, {0}/training.svg. Runs: {0}/runs.\n"
       "Next: 'shellgame evaluate --help' on a run, 'shellgame train --help', docs/.\n",
       folder);
@@ -149,10 +151,11 @@ void add_quickstart(CLI::App& app) {
       "Make traces, verify them with CPython, and train three architectures on such traces.",
       {"shellgame quickstart", "shellgame quickstart --traces-only --output first"},
       [options] { run(options->folder, options->count, options->traces_only); });
-  command->add_option("--output", options->folder, "the folder for traces, runs and curves")
+  command->add_option("-o,--output", options->folder, "the folder for traces, runs and curves")
       ->type_name("DIR")
       ->capture_default_str();
-  add_number(command, "--count", options->count, 0, "traces in each set");
+  add_number(command, "--count", options->count, NumberBounds::whole(0, 1'000'000'000),
+             "traces in each set");
   command->add_flag("--traces-only", options->traces_only, "train nothing");
 }
 

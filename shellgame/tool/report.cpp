@@ -7,6 +7,7 @@
 #include "shellgame/report/html_page.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/system/messages.h"
 #include "shellgame/tool/command.h"
 #include "shellgame/tool/probe_options.h"
 #include "shellgame/tool/run_source.h"
@@ -61,7 +62,7 @@ void ask(RunRecord& run) {
     options.format = "json";
     options.output = fmt::format("{}/probes/{}.json", run.directory, question.name);
     const auto experiment = open_run(run.directory, options.model, options.tokenizer);
-    fmt::print(stderr, "probe {}: {}\n", question.name, run.directory);
+    say("probe {}: {}", question.name, run.directory);
     try {
       if (experiment->sequence) {
         options.words = trained_words(*experiment, run.directory, question.commands);
@@ -91,14 +92,18 @@ void make_page(const ReportOptions& options) {
       run.sweep_command = sweep;
     }
   }
+  for (const RunRecord& run : runs) {
+    for (const std::string& sentence : run.passed_over)
+      say("note: {}; the line is passed over", sentence);
+  }
   const std::string path = !options.output.empty()    ? options.output
                            : options.runs.size() == 1 ? options.runs[0] + "/report.html"
                                                       : "report.html";
   const std::string page = html_page(runs, command_of(options));
   write_file(path, page);
   if (path != "-")
-    fmt::print("{}: {} run{}, {} kB\n", path, runs.size(), runs.size() == 1 ? "" : "s",
-               (page.size() + 999) / 1000);
+    print_lines("{}: {} run{}, {} kB\n", path, runs.size(), runs.size() == 1 ? "" : "s",
+                (page.size() + 999) / 1000);
 }
 
 }  // namespace
@@ -117,7 +122,7 @@ void add_report(CLI::App& app) {
       ->type_name("RUN")
       ->required();
   command
-      ->add_option("--output", options->output,
+      ->add_option("-o,--output", options->output,
                    "the page, or - for standard output; by default report.html in the run's "
                    "directory, or here if there are several")
       ->type_name("FILE");

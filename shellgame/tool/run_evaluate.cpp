@@ -13,7 +13,9 @@
 #include "shellgame/random/seeds.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/system/messages.h"
 #include "shellgame/system/progress.h"
+#include "shellgame/system/saturating.h"
 #include "shellgame/tasks/task_keys.h"
 #include "shellgame/tokens/lexeme_tokenizer.h"
 #include "shellgame/tokens/tokenizer.h"
@@ -57,7 +59,9 @@ std::vector<Point> points_of(const EvaluateOptions& options, std::vector<std::st
       point.task.spacing = spacing;
       std::string note;
       if (options.bayes == "auto") {
-        point.beliefs = beliefs_are_cheap(point.task, options.count * options.seeds.size(), note);
+        point.beliefs = beliefs_are_cheap(
+            point.task, saturating_multiply<std::uint64_t>(options.count, options.seeds.size()),
+            note);
         if (!note.empty()) notes.push_back(note);
       } else {
         point.beliefs = options.bayes == "always";
@@ -113,8 +117,9 @@ class Grid {
     const std::vector<Point> points = points_of(options_, report_.notes);
     std::uint64_t total = 0;
     for (const Point& point : points) {
-      total +=
-          rows_of(point, options_.seeds.front())->tokens() * options_.count * options_.seeds.size();
+      const std::uint64_t of_point = saturating_multiply(
+          rows_of(point, options_.seeds.front())->tokens(), options_.count, options_.seeds.size());
+      total = saturating_add(total, of_point);
     }
     Progress progress("evaluating", "tokens", total);
     const at::NoGradGuard no_gradients;
@@ -229,11 +234,11 @@ void run_evaluate(const EvaluateOptions& options) {
   if (options.format == "json") {
     file.write(to_json(report).dump(2) + "\n");
   } else {
-    file.write(options.format == "csv" ? to_csv(report) : to_text(report));
+    file.write(options.format == "csv" ? to_csv(report) : printable_lines(to_text(report)));
   }
   file.commit();
   if (options.format == "text") return;
-  for (const std::string& note : report.notes) fmt::print(stderr, "note: {}\n", note);
+  for (const std::string& note : report.notes) say("note: {}", note);
 }
 
 }  // namespace shellgame

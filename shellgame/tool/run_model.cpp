@@ -9,12 +9,16 @@
 #include <filesystem>
 
 #include "shellgame/models/checkpoint.h"
+#include "shellgame/models/finite.h"
 #include "shellgame/models/mixer.h"
 #include "shellgame/ops/engine.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/system/messages.h"
+#include "shellgame/system/read_json.h"
 #include "shellgame/tasks/task_keys.h"
 #include "shellgame/tensors/npy.h"
+#include "shellgame/tokens/lexeme_tokenizer.h"
 #include "shellgame/tokens/tokenizer.h"
 #include "shellgame/tool/run_evaluate.h"
 #include "shellgame/tool/run_learn.h"
@@ -58,7 +62,7 @@ std::string in_bytes(std::int64_t bytes) {
 
 std::vector<std::vector<std::int64_t>> read_ids(const std::string& path) {
   try {
-    const auto json = nlohmann::json::parse(read_file(path));
+    const auto json = parse_json(read_input(path), path);
     auto rows = json.get<std::vector<std::vector<std::int64_t>>>();
     // The conversion takes 1.5 for 1.
     for (const auto& row : json) {
@@ -93,6 +97,10 @@ Model open_model(const ModelPlace& place) {
     model.to(at::Device(at::kCUDA));
   }
   model.to(scalar_type(place.precision));
+  if (const Parameter* parameter = first_not_finite(model)) {
+    fail("the weights of '{}' must be finite in {}, but '{}' has infinities or NaNs",
+         place.directory, place.precision, parameter->name);
+  }
   return model;
 }
 
@@ -125,24 +133,24 @@ void run_describe(const DescribeOptions& options) {
                                  {"shape", parameter.value.sizes().vec()},
                                  {"weight_decay", parameter.decays}});
     }
-    fmt::print("{}\n", json.dump(2));
+    print_data(json.dump(2) + "\n");
     return;
   }
-  fmt::print("{}: {} parameters ({} without the embedding), {} layers, width {}, vocabulary {}\n",
-             model.config().model_type(), count, count - embedding, spec.layers.size(), spec.width,
-             spec.vocabulary);
-  fmt::print("memory in fp32: weights {}, with gradients and AdamW {}\n",
-             in_bytes(count * row_bytes), in_bytes(4 * count * row_bytes));
-  fmt::print("streaming: {} a sequence after the first token, {}\n\n", in_bytes(state.bytes()),
-             model.constant_memory() ? "whatever its length" : "growing with its length");
+  print_lines("{}: {} parameters ({} without the embedding), {} layers, width {}, vocabulary {}\n",
+              model.config().model_type(), count, count - embedding, spec.layers.size(), spec.width,
+              spec.vocabulary);
+  print_lines("memory in fp32: weights {}, with gradients and AdamW {}\n",
+              in_bytes(count * row_bytes), in_bytes(4 * count * row_bytes));
+  print_lines("streaming: {} a sequence after the first token, {}\n\n", in_bytes(state.bytes()),
+              model.constant_memory() ? "whatever its length" : "growing with its length");
   for (std::size_t i = 0; i < spec.layers.size(); ++i) {
-    fmt::print("layer {}: {}{}\n", i, spec.layers[i].mixer,
-               spec.channel_mixer == "none" ? "" : ", " + spec.channel_mixer);
+    print_lines("layer {}: {}{}\n", i, spec.layers[i].mixer,
+                spec.channel_mixer == "none" ? "" : ", " + spec.channel_mixer);
   }
-  fmt::print("\n");
+  print_lines("\n");
   for (const Parameter& parameter : model.parameters()) {
-    fmt::print("{:<48} {:>16} {:>12}\n", parameter.name, shape_of(parameter.value),
-               parameter.value.numel());
+    print_lines("{:<48} {:>16} {:>12}\n", parameter.name, shape_of(parameter.value),
+                parameter.value.numel());
   }
 }
 
@@ -195,7 +203,7 @@ void run_generate(const GenerateOptions& options) {
     wrong_use("either --prompt or --prompt-file must be given");
   }
   const std::string text =
-      options.prompt_file.empty() ? options.prompt : read_file(options.prompt_file);
+      options.prompt_file.empty() ? options.prompt : read_input(options.prompt_file);
   const Model model = open_model(options.model);
   const auto tokenizer =
       open_tokenizer(tokenizer_of(options.tokenizer, options.model.directory, model));
@@ -214,6 +222,7 @@ void run_generate(const GenerateOptions& options) {
   RandomStream numbers(options.seed, 0, Lane::kSequence);
   std::vector<std::uint32_t> added;
   for (std::int64_t i = 0; i < options.tokens; ++i) {
+    require_finite(logits, fmt::format("the model's logits after {} tokens", state.tokens));
     const std::int64_t token = next_token(logits[0].to(at::kCPU), options, numbers);
     if (token >= static_cast<std::int64_t>(tokenizer->vocabulary_size())) {
       fail("the model chose token {}, which the tokenizer '{}' does not have", token,
@@ -225,9 +234,9 @@ void run_generate(const GenerateOptions& options) {
   const std::string continuation = tokenizer->decode(added.data(), added.size());
   if (options.format == "json") {
     const Json json = {{"prompt", text}, {"text", continuation}, {"ids", added}};
-    fmt::print("{}\n", json.dump(2));
+    print_data(json.dump(2) + "\n");
   } else {
-    fmt::print("{}{}\n", text, continuation);
+    print_data(text + continuation + "\n");
   }
 }
 
@@ -268,6 +277,15 @@ void check_keys(const nlohmann::json& model_type, const std::vector<std::string>
   }
 }
 
+// What is no JSON is text: --set qk_norm=l2 needs no quotes.
+nlohmann::json json_or_text(const std::string& value) {
+  try {
+    return parse_json(value, "--set");
+  } catch (const InputError&) {
+    return value;
+  }
+}
+
 }  // namespace
 
 void run_new_model(const NewModelOptions& options) {
@@ -275,11 +293,7 @@ void run_new_model(const NewModelOptions& options) {
   std::string where = "--set";
   if (!options.config.empty()) {
     where = options.config;
-    try {
-      keys = nlohmann::json::parse(read_file(options.config));
-    } catch (const nlohmann::json::exception& error) {
-      throw InputError(where, fmt::format("the file must be JSON: {}", error.what()));
-    }
+    keys = parse_json(read_input(options.config), options.config);
     if (!keys.is_object()) throw InputError(where, "the file must hold a JSON object");
   }
   std::vector<std::string> set;
@@ -289,13 +303,17 @@ void run_new_model(const NewModelOptions& options) {
       wrong_use("--set must be KEY=VALUE, not '{}'", setting);
     }
     const std::string value = setting.substr(equals + 1);
-    nlohmann::json parsed = nlohmann::json::parse(value, nullptr, /*allow_exceptions=*/false);
     set.push_back(setting.substr(0, equals));
-    keys[set.back()] = parsed.is_discarded() ? nlohmann::json(value) : parsed;
+    keys[set.back()] = json_or_text(value);
   }
   if (keys.contains("model_type")) check_keys(keys["model_type"], set);
+  ModelConfig config(keys, where);
+  const std::int64_t lexemes = LexemeTokenizer().vocabulary_size();
+  if (options.lexemes && config.spec().vocabulary < lexemes)
+    throw InputError(where, fmt::format("'vocab_size' must be at least {}, the lexemes, not {}",
+                                        lexemes, config.spec().vocabulary));
   const Model model(
-      ModelConfig(keys, where),
+      std::move(config),
       {.seed = options.seed, .kind = options.init == "torch" ? InitKind::kTorch : InitKind::kFla});
   save_model(model, options.output, {.lexemes = options.lexemes});
 }

@@ -11,6 +11,7 @@
 #include "shellgame/random/seeds.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/system/messages.h"
 #include "shellgame/tokens/tokenizer.h"
 #include "shellgame/tool/probe_options.h"
 #include "shellgame/tool/run_evaluate.h"
@@ -72,11 +73,12 @@ void write_report(const ProbeOptions& options, const Model& model, const ProbeTr
   } else if (options.format == "csv") {
     file.write(rows_as_csv(report.at(options.probe == "betas" ? "kinds" : "heads")));
   } else {
-    file.write(fmt::format("{}: {}, {} commands, spacing {}, {} traces\n", options.model.directory,
-                           report.at("task").get<std::string>(),
-                           report.at("commands").get<std::uint64_t>(),
-                           report.at("spacing").get<std::uint64_t>(), options.count) +
-               as_text(options, report));
+    file.write(
+        printable_lines(fmt::format("{}: {}, {} commands, spacing {}, {} traces\n",
+                                    options.model.directory, report.at("task").get<std::string>(),
+                                    report.at("commands").get<std::uint64_t>(),
+                                    report.at("spacing").get<std::uint64_t>(), options.count) +
+                        as_text(options, report)));
   }
   file.commit();
 }
@@ -102,7 +104,7 @@ void run_probe(const ProbeOptions& options) {
       open_tokenizer(tokenizer_of(options.tokenizer, options.model.directory, model));
   std::string note;
   const bool beliefs = beliefs_are_cheap(options.task, options.count, note);
-  if (!note.empty()) fmt::print(stderr, "note: {}\n", note);
+  if (!note.empty()) say("note: {}", note);
   check_vocabulary(model, tokenizer->vocabulary_size(), tokenizer->name());
   // Interventions are judged on rows that evaluation makes for itself.
   const std::uint64_t kept = options.probe == "intervene" ? 0 : options.count;

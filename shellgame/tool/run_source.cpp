@@ -70,7 +70,7 @@ void add_model_options(CLI::App* command, std::string& run, ModelPlace& model,
 
 void add_answer_options(CLI::App* command, std::string& format, std::string& output) {
   add_words(command, "--format", format, {"text", "json", "csv"}, "the form of the answer");
-  command->add_option("--output", output, "a file, or - for standard output")
+  command->add_option("-o,--output", output, "a file, or - for standard output")
       ->type_name("PATH")
       ->capture_default_str();
 }

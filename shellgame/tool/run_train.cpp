@@ -8,6 +8,9 @@
 
 #include "shellgame/ops/engine.h"
 #include "shellgame/system/error.h"
+#include "shellgame/system/files.h"
+#include "shellgame/system/interrupts.h"
+#include "shellgame/system/messages.h"
 #include "shellgame/system/threads.h"
 #include "shellgame/tool/run_evaluate.h"
 #include "shellgame/tool/run_learn.h"
@@ -51,7 +54,10 @@ Experiment experiment_of(const TrainCommandOptions& options) {
   std::vector<std::string> changes = options.settings;
   if (!options.arm.empty()) changes.push_back("arm=" + options.arm);
   if (options.threads > 0) changes.push_back(fmt::format("threads={}", options.threads));
-  Experiment experiment = read_experiment(file, changes);
+  // What the user names may be a pipe; a record of a run is a file.
+  Experiment experiment = options.experiment.empty()
+                              ? read_experiment(file, changes)
+                              : parse_experiment(read_input(file), file, changes);
   std::string from = options.from;
   // A run that goes on knows where its first weights came from.
   const std::string record = options.run + "/experiment.toml";
@@ -90,8 +96,8 @@ std::function<nlohmann::ordered_json(const Model&)> evaluation_of(const Experime
   return [options, told = quiet](const Model& model) mutable {
     const EvaluationReport report = evaluate_grid(options, model);
     if (!told) {
-      for (const std::string& note : report.notes)
-        fmt::print(stderr, "{}note: {}\n", isatty(STDERR_FILENO) != 0 ? "\r\x1b[K" : "", note);
+      if (isatty(STDERR_FILENO) != 0) draw("\r\x1b[K");  // the bar of the steps
+      for (const std::string& note : report.notes) say("note: {}", note);
     }
     told = true;
     return to_json(report);
@@ -109,7 +115,7 @@ bool run_train(const TrainCommandOptions& options) {
                    .interrupted = &interrupted};
   run.evaluate = evaluation_of(run.experiment, run.run, run.quiet);
   use_threads(run.experiment.threads);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, on_signal);
+  handle_interrupts(on_signal);
   return train(run).complete;
 }
 

@@ -8,6 +8,7 @@
 #include "shellgame/sequences/word_problem_csv.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/system/messages.h"
 #include "shellgame/tool/command.h"
 
 namespace shellgame {
@@ -21,6 +22,17 @@ struct SequenceOptions {
   std::uint64_t count = 1, seed = 0, first_index = 0;
 };
 
+constexpr NumberBounds kSequenceLengths = NumberBounds::whole(1, kMaxSequenceLength);
+
+LengthRange parse_lengths(const std::string& text) {
+  if (text == "train") return kTrainLengths;
+  if (text == "test") return kTestLengths;
+  if (text.find('-', 1) == std::string::npos)
+    wrong_use("--lengths must be train, test or MIN-MAX such as 3-40, not '{}'", text);
+  const auto [min, max] = parse_span("--lengths", kSequenceLengths, text);
+  return {static_cast<std::uint32_t>(min), static_cast<std::uint32_t>(max)};
+}
+
 std::unique_ptr<SequenceTask> make_task(const SequenceOptions& options) {
   if (options.language == "group") {
     return std::make_unique<WordProblem>(NumberedGroup::parse(options.group), options.length,
@@ -28,30 +40,17 @@ std::unique_ptr<SequenceTask> make_task(const SequenceOptions& options) {
   }
   const Language language =
       options.language == "parity" ? Language::kParity : Language::kModularArithmetic;
-  LengthRange lengths = options.lengths == "train" ? kTrainLengths : kTestLengths;
-  if (options.lengths != "train" && options.lengths != "test") {
-    const std::size_t dash = options.lengths.find('-');
-    const auto number = [&](const std::string& text) -> std::uint32_t {
-      if (text.empty() || text.size() > 8 ||
-          text.find_first_not_of("0123456789") != std::string::npos) {
-        wrong_use("--lengths must be train, test or MIN-MAX such as 3-40, not '{}'",
-                  options.lengths);
-      }
-      return static_cast<std::uint32_t>(std::stoul(text));
-    };
-    lengths = {number(options.lengths.substr(0, dash)),
-               number(dash == std::string::npos ? "" : options.lengths.substr(dash + 1))};
-  }
-  return std::make_unique<FormalLanguage>(language, lengths);
+  return std::make_unique<FormalLanguage>(language, parse_lengths(options.lengths));
 }
 
 void run(const SequenceOptions& options) {
   if (!options.check.empty()) {
     const NumberedGroup group = NumberedGroup::parse(options.group);
-    const auto rows = read_word_problem_csv(read_file(options.check), options.check, group.order());
+    const auto rows =
+        read_word_problem_csv(read_input(options.check), options.check, group.order());
     check_running_products(rows, group, parse_multiplication(options.product), options.check);
-    fmt::print("{}: {} rows, every target is the running product in {} ({} multiplication)\n",
-               options.check, rows.size(), options.group, options.product);
+    print_lines("{}: {} rows, every target is the running product in {} ({} multiplication)\n",
+                options.check, rows.size(), options.group, options.product);
     return;
   }
   const auto task = make_task(options);
@@ -95,20 +94,26 @@ void add_sequence(CLI::App& app) {
                    "the group of the words (also large cyclic ones such as Z60)")
       ->type_name("NAME")
       ->capture_default_str();
-  add_number(command, "--length", options->length, 1, "elements in a word");
+  add_number(command, "--length", options->length, kSequenceLengths, "elements in a word");
   add_words(command, "--product", options->product, {"right", "left"},
             "the side of the next element");
-  command
-      ->add_option("--lengths", options->lengths,
-                   "of parity and modular arithmetic: train (3-40), test (40-256) or MIN-MAX")
-      ->type_name("RANGE")
-      ->capture_default_str();
-  add_number(command, "--count", options->count, 0, "sequences to make");
-  add_number(command, "--seed", options->seed, 0, "the seed of all draws");
-  add_number(command, "--first-index", options->first_index, 0, "the index of the first sequence");
+  CLI::Option* lengths = command->add_option_function<std::string>(
+      "--lengths",
+      [options](const std::string& text) {
+        parse_lengths(text);
+        options->lengths = text;
+      },
+      "of parity and modular arithmetic: train (3-40), test (40-256) or MIN-MAX");
+  lengths->type_name("RANGE")->default_str(options->lengths);
+  declare_numbers(lengths, {{"--lengths", kSequenceLengths, "{}-256"},
+                            {"--lengths", kSequenceLengths, "1-{}"}});
+  add_number(command, "--count", options->count, kCountBounds, "sequences to make");
+  add_number(command, "--seed", options->seed, kSeedBounds, "the seed of all draws");
+  add_number(command, "--first-index", options->first_index, kIndexBounds,
+             "the index of the first sequence");
   add_words(command, "--format", options->format, {"jsonl", "csv", "text"},
             "the form of the output");
-  command->add_option("--output", options->output, "a file, or - for standard output")
+  command->add_option("-o,--output", options->output, "a file, or - for standard output")
       ->type_name("PATH")
       ->capture_default_str();
   command

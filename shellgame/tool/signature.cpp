@@ -5,6 +5,7 @@
 #include "shellgame/beliefs/predictions.h"
 #include "shellgame/sequences/formal_language.h"
 #include "shellgame/sequences/word_problem.h"
+#include "shellgame/system/messages.h"
 #include "shellgame/tasks/task_keys.h"
 #include "shellgame/tasks/trace.h"
 #include "shellgame/tokens/lexeme_tokenizer.h"
@@ -86,7 +87,7 @@ void add_signature(CLI::App& app) {
       app, "signature",
       "Print one number that sums up seeded traces, beliefs, lexemes and sequences: if it changes, "
       "behaviour has changed.",
-      {"shellgame signature"}, [] { fmt::print("{:016x}\n", signature()); });
+      {"shellgame signature"}, [] { print_lines("{:016x}\n", signature()); });
 }
 
 }  // namespace shellgame

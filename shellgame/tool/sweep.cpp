@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <csignal>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -19,7 +18,11 @@
 #include "shellgame/report/sweep_charts.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/system/interrupts.h"
+#include "shellgame/system/messages.h"
+#include "shellgame/system/parent_death.h"
 #include "shellgame/system/process.h"
+#include "shellgame/system/read_json.h"
 #include "shellgame/system/threads.h"
 #include "shellgame/tasks/task.h"
 #include "shellgame/tool/command.h"
@@ -43,28 +46,7 @@ struct OneRun {
 
 // "0..4" or "0,3,7".
 std::vector<std::uint64_t> parse_seeds(const std::string& text) {
-  std::vector<std::uint64_t> seeds;
-  const auto number = [&](const std::string& part) -> std::uint64_t {
-    if (part.empty() || part.size() > 18 ||
-        part.find_first_not_of("0123456789") != std::string::npos)
-      wrong_use("--seeds must be numbers such as 0..4 or 0,3,7, not '{}'", text);
-    return std::stoull(part);
-  };
-  if (const std::size_t dots = text.find(".."); dots != std::string::npos) {
-    const std::uint64_t first = number(text.substr(0, dots)), last = number(text.substr(dots + 2));
-    if (last < first || last - first > 10'000)
-      wrong_use("--seeds must go from a number to a larger one, not '{}'", text);
-    for (std::uint64_t seed = first; seed <= last; ++seed) seeds.push_back(seed);
-    return seeds;
-  }
-  for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t end = std::min(text.find(',', from), text.size());
-    seeds.push_back(number(text.substr(from, end - from)));
-    if (std::ranges::count(seeds, seeds.back()) > 1)
-      wrong_use("--seeds must name each seed once, not '{}'", text);
-    from = end + 1;
-  }
-  return seeds;
+  return parse_whole_list("--seeds", kSmallSeedBounds, text, true);
 }
 
 // "key=a,b,c" as the three settings; commas inside brackets, braces and quotes belong to a value.
@@ -217,16 +199,49 @@ std::string run_one(const SweepOptions& options, const OneRun& run, int threads)
   std::string last = process.errors();
   while (last.ends_with('\n')) last.pop_back();
   if (ending == "exit code 0") {
-    if (!last.empty()) fmt::print(stderr, "{}: {}\n", run.directory, last);  // warnings
+    if (!last.empty()) say("{}: {}", run.directory, last);  // warnings
     return "";
   }
   if (const std::size_t line = last.rfind('\n'); line != std::string::npos) last.erase(0, line + 1);
   return last.empty() ? ending : last;
 }
 
+// Null if there is no such file.
 Json read_json(const std::string& path) {
   if (!fs::exists(path)) return Json();
-  return Json::parse(read_file(path), nullptr, false);
+  return parse_ordered_json(read_file(path), path);
+}
+
+Json read_result(const OneRun& run) {
+  Json result = read_json(run.directory + "/result.json");
+  const bool numbers =
+      result.is_null() || (result.is_object() && std::ranges::all_of(result, [](const Json& value) {
+                             return value.is_number();
+                           }));
+  if (!numbers)
+    throw InputError(run.directory + "/result.json", "a result must be an object of numbers");
+  return result;
+}
+
+Json read_cells(const OneRun& run) {
+  Json cells = read_json(run.directory + "/evaluation.json");
+  for (const Json& cell : cells) {
+    if (!cell.is_object() || !cell.value("spacing", Json(0)).is_number() ||
+        !cell.value("positions", Json::array()).is_array())
+      throw InputError(run.directory + "/evaluation.json",
+                       "an evaluation must be a list of cells, as 'shellgame train' writes it");
+  }
+  return cells;
+}
+
+// What a run has to tell; a damaged file makes it one that failed.
+std::pair<Json, Json> outcome_of(OneRun& run) {
+  try {
+    return {read_result(run), read_cells(run)};
+  } catch (const Error& error) {
+    run.ending = error.what();
+    return {};
+  }
 }
 
 struct Spread {
@@ -257,7 +272,7 @@ std::string command_of(const SweepOptions& options) {
 }
 
 // All results, by settings, then by cell: each seed's numbers with mean and deviation.
-Json gather(const SweepOptions& options, const std::vector<OneRun>& runs) {
+Json gather(const SweepOptions& options, std::vector<OneRun>& runs) {
   Json list = Json::array();
   for (std::size_t i = 0; i < runs.size();) {
     Json entry = {
@@ -266,7 +281,7 @@ Json gather(const SweepOptions& options, const std::vector<OneRun>& runs) {
         {"train_accuracy", Json::array()},    {"failed", Json::array()}, {"cells", Json::array()}};
     std::size_t j = i;
     for (; j < runs.size() && runs[j].settings == runs[i].settings; ++j) {
-      const Json result = read_json(runs[j].directory + "/result.json");
+      const auto [result, cells] = outcome_of(runs[j]);
       if (!result.is_object()) {
         entry["failed"].push_back({{"seed", runs[j].seed}, {"why", runs[j].ending}});
         continue;
@@ -279,7 +294,6 @@ Json gather(const SweepOptions& options, const std::vector<OneRun>& runs) {
       entry["tokens"].push_back(result.value("tokens", 0));
       entry["steps"].push_back(result.value("steps", 0));
       entry["train_accuracy"].push_back(result.value("accuracy", 0.0));
-      const Json cells = read_json(runs[j].directory + "/evaluation.json");
       if (!cells.is_array()) continue;
       for (std::size_t c = 0; c < cells.size(); ++c) {
         if (entry["cells"].size() <= c) {
@@ -296,14 +310,19 @@ Json gather(const SweepOptions& options, const std::vector<OneRun>& runs) {
         if (!cells[c].contains("positions")) continue;
         Json by_position = Json::array();  // accuracy of each reveal, in order
         for (const Json& position : cells[c]["positions"])
-          by_position.push_back(position["accuracy"]);
+          by_position.push_back(position.is_object() ? position.value("accuracy", Json()) : Json());
         entry["cells"][c]["by_position"].push_back(by_position);
       }
     }
     list.push_back(entry);
     i = j;
   }
-  Json environment = read_json(runs.front().directory + "/environment.json");
+  Json environment;
+  try {
+    environment = read_json(runs.front().directory + "/environment.json");
+  } catch (const Error& error) {
+    say("note: {}", error.what());
+  }
   if (environment.is_object()) environment.erase("command");  // of one run among many
   return {{"command", command_of(options)},
           {"experiment", options.experiment},
@@ -321,9 +340,10 @@ nlohmann::ordered_json run_sweep(const SweepOptions& options, int threads) {
   const int cores = default_thread_count();
   const auto jobs = static_cast<std::size_t>(
       options.jobs > 0 ? options.jobs : std::max(1, cores / std::max(1, threads)));
-  fmt::print(stderr, "sweep: {} runs, {} at once, {} thread{} each\n", runs.size(), jobs, threads,
-             threads == 1 ? "" : "s");
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, on_signal);
+  say("sweep: {} runs, {} at once, {} thread{} each", runs.size(), jobs, threads,
+      threads == 1 ? "" : "s");
+  handle_interrupts(on_signal);
+  take_children_along();
   std::atomic<std::size_t> next = 0;
   std::size_t done = 0;
   std::mutex mutex;
@@ -333,26 +353,35 @@ nlohmann::ordered_json run_sweep(const SweepOptions& options, int threads) {
       const std::size_t i = next++;
       if (i >= runs.size() || interrupted) return;
       const bool before = fs::exists(runs[i].directory + "/result.json");
-      if (!before) runs[i].ending = run_one(options, runs[i], threads);
+      Json result;
+      try {
+        // Hours may have passed since the first look.
+        check_run(options, runs[i], threads);
+        if (!before) runs[i].ending = run_one(options, runs[i], threads);
+        result = read_result(runs[i]);
+      } catch (const std::exception& error) {
+        runs[i].ending = error.what();
+      }
       const std::scoped_lock lock(mutex);
       ++done;
       const double gone =
           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      const Json result = read_json(runs[i].directory + "/result.json");
-      fmt::print(stderr, "sweep: {}/{} {}: {} ({} gone)\n", done, runs.size(), runs[i].directory,
-                 before                    ? "was complete"
-                 : !runs[i].ending.empty() ? runs[i].ending
-                 : result.is_object()
-                     ? fmt::format("accuracy {:.4f} in training, {}", result.value("accuracy", 0.0),
-                                   clock_text(result.value("seconds", 0.0)))
-                     : "interrupted",
-                 clock_text(gone));
+      say("sweep: {}/{} {}: {} ({} gone)", done, runs.size(), runs[i].directory,
+          !runs[i].ending.empty() ? runs[i].ending
+          : before                ? "was complete"
+          : result.is_object()
+              ? fmt::format("accuracy {:.4f} in training, {}", result.value("accuracy", 0.0),
+                            clock_text(result.value("seconds", 0.0)))
+              : "interrupted",
+          clock_text(gone));
     }
   };
   std::vector<std::thread> workers;
   for (std::size_t i = 0; i < std::min(jobs, runs.size()); ++i) workers.emplace_back(work);
   for (std::thread& worker : workers) worker.join();
   if (interrupted) fail("interrupted: the same command goes on");
+  // Nobody may have put other runs there meanwhile.
+  for (const OneRun& one : runs) check_run(options, one, threads);
   const Json all = gather(options, runs);
   write_file(options.run + "/sweep.json", all.dump(1) + "\n");
   return all;
@@ -361,24 +390,24 @@ nlohmann::ordered_json run_sweep(const SweepOptions& options, int threads) {
 void print_sweep(const Json& all) {
   for (const Json& entry : all["runs"]) {
     const auto settings = entry["settings"].get<std::vector<std::string>>();
-    fmt::print("{}\n",
-               settings.empty() ? "as in the file" : fmt::format("{}", fmt::join(settings, " ")));
+    print_lines("{}\n",
+                settings.empty() ? "as in the file" : fmt::format("{}", fmt::join(settings, " ")));
     if (!entry["seconds"].empty()) {
       const auto seconds = entry["seconds"].get<std::vector<double>>();
       const auto tokens = entry["tokens"].get<std::vector<double>>();
-      fmt::print("  {} parameters; {} seeds; {:.0f} s and {:.1f} million tokens a run\n",
-                 entry.value("parameters", 0), seconds.size(), spread_of(seconds).mean,
-                 spread_of(tokens).mean / 1e6);
+      print_lines("  {} parameters; {} seeds; {:.0f} s and {:.1f} million tokens a run\n",
+                  entry.value("parameters", 0), seconds.size(), spread_of(seconds).mean,
+                  spread_of(tokens).mean / 1e6);
     }
     for (const Json& cell : entry["cells"]) {
       const auto values = cell["accuracy"].get<std::vector<double>>();
       const Spread spread = spread_of(values);
-      fmt::print("  {:<14} accuracy {:.4f} ± {:.4f}   [{:.4f}]\n", cell["name"].get<std::string>(),
-                 spread.mean, spread.deviation, fmt::join(values, ", "));
+      print_lines("  {:<14} accuracy {:.4f} ± {:.4f}   [{:.4f}]\n", cell["name"].get<std::string>(),
+                  spread.mean, spread.deviation, fmt::join(values, ", "));
     }
     for (const Json& failed : entry["failed"])
-      fmt::print("  seed {} failed: {}\n", failed["seed"].get<std::uint64_t>(),
-                 failed["why"].get<std::string>());
+      print_lines("  seed {} failed: {}\n", failed["seed"].get<std::uint64_t>(),
+                  failed["why"].get<std::string>());
   }
 }
 
@@ -417,28 +446,34 @@ void add_sweep(CLI::App& app) {
     const Json all = run_sweep(*options, command->count("--threads") > 0 ? thread_count() : 1);
     const bool json = options->format == "json";
     if (json) {
-      fmt::print("{}\n", all.dump(1));
+      print_data(all.dump(1) + "\n");
     } else {
       print_sweep(all);
     }
     const std::vector<std::string> drawn = draw(all, *options);
     if (!json && !drawn.empty())
-      fmt::print("Curves: {}/{{{}}}\n", options->run, fmt::join(drawn, ","));
+      print_lines("Curves: {}/{{{}}}\n", options->run, fmt::join(drawn, ","));
     for (const Json& entry : all["runs"]) {
       if (!entry["failed"].empty()) fail("some runs failed: the same command tries them again");
     }
   });
-  command->get_option("--threads")
-      ->description("threads of each run, by default 1. The same number gives the same bits");
+  set_help(command->get_option("--threads"),
+           "threads of each run, by default 1. The same number gives the same bits");
   command->add_option("experiment", options->experiment, "a TOML file (docs/training.md)")
       ->type_name("FILE")
       ->required();
   command->add_option("--arms", options->arms, "only these arms of the file")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  command->add_option("--seeds", options->seeds, "0..4, or 0,3,7")
-      ->type_name("SEEDS")
-      ->capture_default_str();
+  CLI::Option* seeds = command->add_option_function<std::string>(
+      "--seeds",
+      [options](const std::string& text) {
+        parse_seeds(text);
+        options->seeds = text;
+      },
+      "0..4, or 0,3,7");
+  seeds->type_name("SEEDS")->default_str(options->seeds);
+  declare_numbers(seeds, {{"--seeds", kSmallSeedBounds}, {"--seeds", kSmallSeedBounds, "0..{}"}});
   command
       ->add_option("--set", options->settings,
                    "change a key; several values, separated by commas, are tried one by one, and "
@@ -452,12 +487,10 @@ void add_sweep(CLI::App& app) {
       ->add_option("--from", options->from,
                    "start from this model's weights; {seed} stands for the run's seed")
       ->type_name("MODEL_DIR");
-  command
-      ->add_option("--jobs", options->jobs,
-                   "runs at once; by default as many as cores allow with one thread each (or "
-                   "--threads)")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
+  add_number(command, "--jobs", options->jobs, NumberBounds::whole(1, kMostThreads),
+             "runs at once; by default as many as cores allow with one thread each (or "
+             "--threads)")
+      ->default_str("");
   add_words(command, "--format", options->format, {"text", "json"}, "the form of the table");
 }
 

@@ -1,10 +1,9 @@
 // `shellgame tokens encode|decode|export`: JSON lines of text to JSON lines of ids, and back.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/system/read_json.h"
 #include "shellgame/system/threads.h"
 #include "shellgame/tokens/lexeme_tokenizer.h"
 #include "shellgame/tool/command.h"
@@ -31,15 +30,14 @@ std::vector<std::string_view> lines_of(std::string_view content) {
 // Each line is an object; `convert` changes it in place. All other keys stay as they are.
 template <class Convert>
 void each_line(const TokenOptions& options, const Convert& convert) {
-  const std::string content = read_file(options.input);
+  const std::string content = read_input(options.input);
   const std::vector<std::string_view> lines = lines_of(content);
   std::vector<std::string> results(lines.size());
   parallel_for(lines.size(), [&](std::size_t i) {
     if (lines[i].find_first_not_of(" \t\r") == std::string_view::npos) return;
     const std::string where = fmt::format("{}:{}", options.input, i + 1);
-    Json object = Json::parse(lines[i], nullptr, false);
-    if (object.is_discarded() || !object.is_object())
-      throw InputError(where, "a line must be one JSON object");
+    Json object = parse_ordered_json(lines[i], options.input, i + 1);
+    if (!object.is_object()) throw InputError(where, "a line must be one JSON object");
     try {
       convert(object, where);
     } catch (const InputError&) {
@@ -101,7 +99,7 @@ void add_files(CLI::App* command, const std::shared_ptr<TokenOptions>& options) 
   command->add_option("--input", options->input, "JSON lines; - for standard input")
       ->type_name("FILE.jsonl")
       ->capture_default_str();
-  command->add_option("--output", options->output, "JSON lines; - for standard output")
+  command->add_option("-o,--output", options->output, "JSON lines; - for standard output")
       ->type_name("FILE.jsonl")
       ->capture_default_str();
 }
@@ -129,7 +127,7 @@ void add_tokens(CLI::App& app) {
       "Write the lexeme vocabulary as a tokenizer.json that Hugging Face's library loads.",
       {"shellgame tokens export --output tokenizer.json"},
       [output] { write_file(*output, lexeme_tokenizer_json()); });
-  write->add_option("--output", *output, "a file, or - for standard output")
+  write->add_option("-o,--output", *output, "a file, or - for standard output")
       ->type_name("PATH")
       ->capture_default_str();
 }

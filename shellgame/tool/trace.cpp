@@ -7,9 +7,13 @@
 #include "shellgame/sequences/word_problem.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/system/memory.h"
+#include "shellgame/system/messages.h"
 #include "shellgame/system/progress.h"
+#include "shellgame/system/saturating.h"
 #include "shellgame/system/threads.h"
 #include "shellgame/tasks/task_file.h"
+#include "shellgame/tasks/trace_size.h"
 #include "shellgame/tokens/shard.h"
 #include "shellgame/tokens/token_maker.h"
 #include "shellgame/tool/command.h"
@@ -36,16 +40,13 @@ class TraceWriter {
  public:
   explicit TraceWriter(const TraceOptions& options)
       : options_(options), sampler_(options.task->resolve()), maker_(sampler_) {
-    if (options_.count > UINT64_MAX - options_.first_index) {
-      wrong_use("--first-index plus --count must be below 2^64, not {} + {}", options_.first_index,
-                options_.count);
-    }
     if (options_.with_beliefs && options_.format != "jsonl")
       wrong_use("--with-beliefs needs --format jsonl, not {}", options_.format);
     if (options_.verify) replay_.emplace(options_.replay);
   }
 
   void run() {
+    require_trace_in_memory();
     if (options_.format == "tokens") {
       write_tokens();
     } else if (options_.format == "word-problem") {
@@ -53,7 +54,7 @@ class TraceWriter {
     } else {
       write_text();
     }
-    if (replay_) report_replay(replay_->finish(), "text", stderr);
+    if (replay_) report_replay(replay_->finish(), "text", ReplayPlace::kMessages);
   }
 
  private:
@@ -63,9 +64,21 @@ class TraceWriter {
     return most;
   }
 
+  // Long text goes out in pieces; all else holds a whole trace.
+  bool in_pieces() const {
+    return commands() > kWholeCommands && options_.format == "text" && !options_.verify;
+  }
+
+  void require_trace_in_memory() const {
+    if (commands() <= kWholeCommands || in_pieces()) return;
+    require_memory(saturating_multiply(commands(), trace_bytes_per_command(sampler_)),
+                   fmt::format("a trace of {} commands that is made in one piece", commands()));
+  }
+
   // How many traces are made at once: as many as take some megabytes.
   std::size_t block_size() const {
-    const std::uint64_t events = commands() * (sampler_.names()->size() + 8);
+    const std::uint64_t events =
+        saturating_multiply<std::uint64_t>(commands(), sampler_.names()->size() + 8);
     const std::uint64_t fit = std::max<std::uint64_t>(1, (std::uint64_t{1} << 22) / events);
     return static_cast<std::size_t>(std::min(std::max<std::uint64_t>(options_.count, 1), fit));
   }
@@ -92,7 +105,7 @@ class TraceWriter {
   void write_text() {
     OutputFile file(options_.output);
     const bool json = options_.format == "jsonl";
-    if (commands() > kWholeCommands && !json && !options_.verify) return write_streams(file);
+    if (in_pieces()) return write_streams(file);
     std::vector<Trace> traces(block_size());
     std::vector<std::string> lines(json ? traces.size() : 0);
     in_order(
@@ -126,7 +139,8 @@ class TraceWriter {
   void write_streams(OutputFile& file) {
     Program piece;
     Buffer<char> text;
-    Progress progress("writing traces", "commands", options_.count * commands());
+    Progress progress("writing traces", "commands",
+                      saturating_multiply(options_.count, commands()));
     for (std::uint64_t index = options_.first_index; index < options_.first_index + options_.count;
          ++index) {
       begin_text(file, index);
@@ -232,17 +246,18 @@ void add_trace(CLI::App& app) {
        "shellgame trace --task task.toml --print-task"},
       [options] {
         if (options->print_task) {
-          fmt::print("{}", write_task(options->task->resolve()));
+          print_data(write_task(options->task->resolve()));
         } else {
           TraceWriter(*options).run();
         }
       });
-  add_number(command, "--count", options->count, 0, "traces to make");
-  add_number(command, "--seed", options->seed, 0, "the seed of all draws");
-  add_number(command, "--first-index", options->first_index, 0, "the index of the first trace");
+  add_number(command, "--count", options->count, kCountBounds, "traces to make");
+  add_number(command, "--seed", options->seed, kSeedBounds, "the seed of all draws");
+  add_number(command, "--first-index", options->first_index, kIndexBounds,
+             "the index of the first trace");
   add_words(command, "--format", options->format, {"text", "jsonl", "tokens", "word-problem"},
             "the form of the output");
-  command->add_option("--output", options->output, "a file, or - for standard output")
+  command->add_option("-o,--output", options->output, "a file, or - for standard output")
       ->type_name("PATH")
       ->capture_default_str();
   command

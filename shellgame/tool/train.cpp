@@ -25,10 +25,9 @@ void add_train(CLI::App& app) {
     if (command->count("--threads") > 0) options->threads = thread_count();
     if (!learn_commands().train(*options)) std::exit(kInterrupted);
   });
-  command->get_option("--threads")
-      ->description(
-          "threads to use; by default the file's, else OMP_NUM_THREADS, else all cores. The same "
-          "number gives the same bits");
+  set_help(command->get_option("--threads"), "threads to use" +
+                                                 threads_default("the file's, else ") +
+                                                 ". The same number gives the same bits");
   command
       ->add_option("experiment", options->experiment,
                    "a TOML file (docs/training.md); not needed with --resume")

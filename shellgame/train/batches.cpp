@@ -7,6 +7,8 @@
 
 #include "shellgame/random/philox.h"
 #include "shellgame/system/error.h"
+#include "shellgame/system/number.h"
+#include "shellgame/system/saturating.h"
 #include "shellgame/system/threads.h"
 
 namespace shellgame {
@@ -140,8 +142,10 @@ void BatchMaker::start_stage(std::size_t stage, bool together) {
     if (stage_->stream) {
       // Enough commands for the longest stream, and as many again: commands differ in length.
       const double segments = std::ceil(std::max(stage_->stream->from, stage_->stream->to)) + 1;
-      task.commands = static_cast<std::uint64_t>(
-          std::ceil(2 * segments * static_cast<double>(segment_tokens_) / command_tokens[i]));
+      task.commands = std::min(
+          kMostCommands,
+          saturating_cast<std::uint64_t>(
+              std::ceil(2 * segments * static_cast<double>(segment_tokens_) / command_tokens[i])));
     }
     variants_.push_back(std::make_unique<Variant>(task, *tokenizer_));
   }
@@ -275,12 +279,34 @@ nlohmann::json BatchMaker::cursor() const {
   return {{"next_index", next_index_}, {"rows", rows}};
 }
 
-void BatchMaker::restore(const nlohmann::json& cursor) {
-  next_index_ = cursor.at("next_index").get<std::uint64_t>();
-  const auto& rows = cursor.at("rows");
+void BatchMaker::check_cursor(const nlohmann::json& cursor) const {
+  const auto whole = [](const nlohmann::json& number) { return number.is_number_unsigned(); };
+  const auto wrong = [](const char* what) { fail("a checkpoint's cursor must {}", what); };
+  if (!cursor.is_object() || !cursor.contains("next_index") || !whole(cursor["next_index"]) ||
+      !cursor.contains("rows") || !cursor["rows"].is_array())
+    wrong("have a whole number 'next_index' and a list 'rows'");
+  const auto next = cursor["next_index"].get<std::uint64_t>();
+  const auto& rows = cursor["rows"];
   if (rows.size() != rows_.size())
     fail("a checkpoint of this stage must have {} rows of streams, and it has {}", rows_.size(),
          rows.size());
+  for (const auto& row : rows) {
+    if (!row.is_array() || row.size() != 3 || !std::ranges::all_of(row, whole))
+      wrong("have three whole numbers a row");
+    const auto index = row[0].get<std::uint64_t>(), segment = row[1].get<std::uint64_t>(),
+               segments = row[2].get<std::uint64_t>();
+    const double most = std::ceil(std::max(stage_->stream->from, stage_->stream->to)) + 1;
+    if (segment > segments || static_cast<double>(segments) > most)
+      fail("a row of a checkpoint's cursor must be at one of at most {} segments, not at {} of {}",
+           most, segment, segments);
+    if (segments > 0 && index >= next) wrong("have rows from before its 'next_index'");
+  }
+}
+
+void BatchMaker::restore(const nlohmann::json& cursor) {
+  check_cursor(cursor);
+  next_index_ = cursor["next_index"].get<std::uint64_t>();
+  const auto& rows = cursor["rows"];
   parallel_for(rows_.size(), [&](std::size_t i) {
     Row& row = rows_[i];
     row.index = rows[i][0].get<std::uint64_t>();

@@ -34,7 +34,8 @@ class BatchMaker {
   // step whose gradients are added up: each part has rows of its own.
   TrainingBatch next(std::int64_t stage_step, std::int64_t part = 0);
 
-  // Where it is, and back there (after start_stage).
+  // Where it is, and back there (after start_stage). Throws Error for a cursor that this stage
+  // cannot have.
   nlohmann::json cursor() const;
   void restore(const nlohmann::json& cursor);
 
@@ -46,6 +47,7 @@ class BatchMaker {
   TrainingBatch next_sequences();
   TrainingBatch next_segments(std::int64_t stage_step, std::int64_t part);
   void begin_stream(Row& row, std::int64_t segments) const;
+  void check_cursor(const nlohmann::json& cursor) const;
   std::size_t drawn_variant(std::uint64_t index) const;
 
   const Experiment& experiment_;

@@ -6,7 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+
+#include "shellgame/system/messages.h"
 
 namespace shellgame {
 namespace {
@@ -34,6 +35,7 @@ std::string clock_text(double seconds) {
 }
 
 std::string step_line(const TrainingStep& r, std::size_t width, bool bar) {
+  const std::string name = printable(r.stage_name);  // of a file
   const double left = r.step_seconds * static_cast<double>(r.steps - r.step);
   const std::string peak =
       r.utilisation > 0 ? fmt::format("  {:.0f} % of peak", 100 * r.utilisation) : "";
@@ -41,15 +43,13 @@ std::string step_line(const TrainingStep& r, std::size_t width, bool bar) {
   const std::string texts[] = {
       fmt::format("stage {}/{} {}  step {}/{}  loss {:.4f}  revealed {:.3f}  {} tokens/s{}  {} "
                   "gone, at most {} left",
-                  r.stage + 1, r.stages, r.stage_name, r.stage_step, r.stage_steps, r.loss,
-                  r.accuracy, rate_text(r.tokens_per_second), peak, clock_text(r.seconds),
-                  clock_text(left)),
+                  r.stage + 1, r.stages, name, r.stage_step, r.stage_steps, r.loss, r.accuracy,
+                  rate_text(r.tokens_per_second), peak, clock_text(r.seconds), clock_text(left)),
       fmt::format("{}/{} {}  step {}/{}  loss {:.3f}  revealed {:.3f}  {}/s{}  {} left",
-                  r.stage + 1, r.stages, r.stage_name, r.stage_step, r.stage_steps, r.loss,
-                  r.accuracy, rate_text(r.tokens_per_second), peak, clock_text(left)),
+                  r.stage + 1, r.stages, name, r.stage_step, r.stage_steps, r.loss, r.accuracy,
+                  rate_text(r.tokens_per_second), peak, clock_text(left)),
       fmt::format("{}/{} {}  loss {:.3f}  revealed {:.3f}  {}/s  {} left", r.stage + 1, r.stages,
-                  r.stage_name, r.loss, r.accuracy, rate_text(r.tokens_per_second),
-                  clock_text(left)),
+                  name, r.loss, r.accuracy, rate_text(r.tokens_per_second), clock_text(left)),
       fmt::format("{}/{}  revealed {:.3f}  {} left", r.stage + 1, r.stages, r.accuracy,
                   clock_text(left))};
   constexpr std::size_t kLeast = 12;
@@ -72,8 +72,7 @@ Display::~Display() { clear(); }
 
 void Display::clear() {
   if (!drawn_) return;
-  fmt::print(stderr, "\r\x1b[K");
-  std::fflush(stderr);
+  draw("\r\x1b[K");
   drawn_ = false;
 }
 
@@ -83,11 +82,10 @@ void Display::step(const TrainingStep& report) {
   if (now - shown_ < (terminal_ ? Clock::duration(kRedraw) : Clock::duration(kLine))) return;
   shown_ = now;
   if (terminal_) {
-    fmt::print(stderr, "\r\x1b[K{}", step_line(report, terminal_width(), true));
-    std::fflush(stderr);
+    draw("\r\x1b[K" + step_line(report, terminal_width(), true));
     drawn_ = true;
   } else {
-    fmt::print(stderr, "{}\n", step_line(report, 400, false));
+    shellgame::say("{}", step_line(report, 400, false));
   }
 }
 
@@ -97,7 +95,7 @@ void Display::say(const std::string& sentence) {
 
 void Display::warn(const std::string& sentence) {
   clear();
-  fmt::print(stderr, "{}\n", sentence);
+  shellgame::say("{}", sentence);
 }
 
 }  // namespace shellgame

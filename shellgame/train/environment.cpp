@@ -9,6 +9,7 @@
 
 #include "shellgame/kernels/targets.h"
 #include "shellgame/system/blas_core.h"
+#include "shellgame/system/onednn_isa.h"
 #include "shellgame/system/threads.h"
 #include "shellgame/tasks/task.h"
 
@@ -60,6 +61,7 @@ nlohmann::ordered_json environment_record() {
           {"threads", thread_count()},
           {"simd", simd_target_in_use()},
           {"blas", blas_core_in_use()},
+          {"onednn", onednn_isa_in_use()},
           {"system", std::string(system.sysname) + " " + system.release + " " + system.machine}};
 }
 

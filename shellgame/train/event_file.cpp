@@ -1,10 +1,12 @@
 #include "shellgame/train/event_file.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "shellgame/system/checksum.h"
+#include "shellgame/system/read_json.h"
 #include "shellgame/train/cell_name.h"
 
 namespace shellgame {
@@ -52,6 +54,11 @@ std::string event(double wall_time) {
   return out;
 }
 
+double number_or_zero(const nlohmann::ordered_json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number() ? found->get<double>() : 0;
+}
+
 }  // namespace
 
 std::string event_file_start(double wall_time) {
@@ -76,25 +83,21 @@ std::string scalar_event(double wall_time, std::int64_t step, const std::string&
 
 std::string events_of_metrics(const std::string& jsonl) {
   std::string out;
-  std::size_t from = 0;
-  while (from < jsonl.size()) {
-    std::size_t end = jsonl.find('\n', from);
-    if (end == std::string::npos) end = jsonl.size();
-    const auto line = nlohmann::json::parse(jsonl.substr(from, end - from), nullptr, false);
-    from = end + 1;
-    if (!line.is_object() || !line.contains("step")) continue;
-    const auto step = line["step"].get<std::int64_t>();
-    const double time = line.value("time", 0.0);
+  const auto visit = [&](const MetricsLine& metrics) {
+    const nlohmann::ordered_json& line = metrics.value;
+    const std::int64_t step = metrics.step;
+    const double time = number_or_zero(line, "time");
     for (const char* tag :
          {"loss", "accuracy", "learning_rate", "gradient_norm", "tokens_per_second", "stage"}) {
       if (line.contains(tag) && line[tag].is_number())
         out += scalar_event(time, step, std::string("train/") + tag, line[tag].get<float>());
     }
-    if (!line.contains("evaluation")) continue;
+    if (!line.contains("evaluation") || !line["evaluation"].is_array()) return;
     for (const auto& cell : line["evaluation"]) {
+      if (!cell.is_object()) continue;
       const std::string where = cell.contains("commands")
-                                    ? std::to_string(cell["commands"].get<std::int64_t>()) + "_" +
-                                          std::to_string(cell.value("spacing", std::int64_t{0}))
+                                    ? fmt::format("{:.0f}_{:.0f}", number_or_zero(cell, "commands"),
+                                                  number_or_zero(cell, "spacing"))
                                     : cell_length(cell);
       for (const char* key :
            {"accuracy", "final_accuracy", "last_eighth_accuracy", "cross_entropy"}) {
@@ -102,7 +105,9 @@ std::string events_of_metrics(const std::string& jsonl) {
           out += scalar_event(time, step, "evaluate/" + where + "/" + key, cell[key].get<float>());
       }
     }
-  }
+  };
+  // Who reads the lines themselves says which ones are damaged.
+  each_metrics_line(jsonl, "metrics.jsonl", visit, [](const std::string&) {});
   return out;
 }
 

@@ -3,7 +3,11 @@
 #include <filesystem>
 
 #include "shellgame/system/files.h"
+#include "shellgame/system/read_json.h"
+#include "shellgame/system/saturating.h"
+#include "shellgame/system/threads.h"
 #include "shellgame/tasks/task_keys.h"
+#include "shellgame/train/experiment_numbers.h"
 #include "shellgame/train/key_reader.h"
 #include "shellgame/train/toml_json.h"
 
@@ -12,96 +16,101 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr Between kShare{.least = 0, .most = 1};
-constexpr Between kBelowOne{.least = 0, .most = 0.9999999};  // of means that run: 1 never ends
-constexpr Between kPositive{.least = 1};
+// Of means that run: 1 never ends.
+constexpr NumberBounds kBelowOne = NumberBounds::real(0, 0.9999999);
+constexpr NumberBounds kRate = NumberBounds::real(0, 1e300);  // what diverges is said in training
+constexpr NumberBounds kSteps = NumberBounds::whole(1, 1'000'000'000'000);
+constexpr NumberBounds kEvery = NumberBounds::whole(0, 1'000'000'000'000);  // 0: never
+constexpr NumberBounds kRows = NumberBounds::whole(1, 1 << 20);
+constexpr NumberBounds kSegments = NumberBounds::real(1, 1e9);
+constexpr NumberBounds kLengths = NumberBounds::whole(1, kMaxSequenceLength);
 
 template <class Keys>
 void list_keys(Keys& keys, OptimiserSettings& o) {
   keys("kind", o.kind, Words{"adamw", "muon"});
-  keys("learning-rate", o.learning_rate, Between{.least = 0});
+  keys("learning-rate", o.learning_rate, kRate);
   keys("beta1", o.beta1, kBelowOne);
   keys("beta2", o.beta2, kBelowOne);
-  keys("eps", o.eps, Between{.least = 0});
-  keys("weight-decay", o.decay, Between{.least = 0});
-  keys("clip", o.clip, Between{.least = 0});
-  keys("muon-rate", o.muon_rate, Between{.least = 0});
-  keys("muon-momentum", o.muon_momentum, kShare);
+  keys("eps", o.eps, kRate);
+  keys("weight-decay", o.decay, kRate);
+  keys("clip", o.clip, kRate);
+  keys("muon-rate", o.muon_rate, kRate);
+  keys("muon-momentum", o.muon_momentum, kShareBounds);
 }
 
 template <class Keys>
 void list_keys(Keys& keys, ParameterGroup& g) {
   keys("match", g.match);
-  keys("weight-decay", g.decay, Between{.least = 0});
-  keys("rate", g.rate, Between{.least = 0});
+  keys("weight-decay", g.decay, kRate);
+  keys("rate", g.rate, kRate);
 }
 
 template <class Keys>
 void list_keys(Keys& keys, ScheduleSettings& s) {
   keys("shape", s.shape, Words{"cosine", "constant"});
   keys("span", s.span, Words{"run", "stage"});
-  keys("minimum", s.minimum, kShare);
-  keys("warmup", s.warmup, Between{.least = 0});
+  keys("minimum", s.minimum, kShareBounds);
+  keys("warmup", s.warmup, NumberBounds::real(0, 1e12));
 }
 
 template <class Keys>
 void list_keys(Keys& keys, AverageSettings& a) {
-  keys("decay", a.decay, Between{.least = 0, .most = 0.999999});
+  keys("decay", a.decay, NumberBounds::real(0, 0.999999));
 }
 
 template <class Keys>
 void list_keys(Keys& keys, StreamSettings& s) {
-  keys("from", s.from, kPositive);
-  keys("to", s.to, kPositive);
-  keys("over", s.over, kShare);
+  keys("from", s.from, kSegments);
+  keys("to", s.to, kSegments);
+  keys("over", s.over, kShareBounds);
 }
 
 template <class Keys>
 void list_keys(Keys& keys, SequenceSpec& s) {
   keys("kind", s.kind, Words{"parity", "modular-arithmetic", "word-problem"});
   keys("group", s.group);
-  keys("min", s.min, kPositive);
-  keys("max", s.max, kPositive);
+  keys("min", s.min, kLengths);
+  keys("max", s.max, kLengths);
 }
 
 template <class Keys>
 void list_keys(Keys& keys, StageSettings& s) {
-  keys("commands", s.commands, kPositive);
-  keys("spacing", s.spacing, kPositive);
-  keys("batch", s.batch, kPositive);
-  keys("accumulation", s.accumulation, kPositive);
-  keys("pieces", s.pieces, kPositive);
-  keys("steps", s.steps, kPositive);
-  keys("until", s.until, kShare);
-  keys("window", s.window, kPositive);
-  keys("learning-rate", s.learning_rate, Between{.least = 0});
+  keys("commands", s.commands, kCommandBounds);
+  keys("spacing", s.spacing, kCommandBounds);
+  keys("batch", s.batch, kRows);
+  keys("accumulation", s.accumulation, kRows);
+  keys("pieces", s.pieces, kRows);
+  keys("steps", s.steps, kSteps);
+  keys("until", s.until, kShareBounds);
+  keys("window", s.window, NumberBounds::whole(1, 1'000'000));
+  keys("learning-rate", s.learning_rate, kRate);
   keys("shape", s.shape, Words{"cosine", "constant"});
-  keys("minimum", s.minimum, kShare);
+  keys("minimum", s.minimum, kShareBounds);
 }
 
 template <class Keys>
 void list_keys(Keys& keys, EvaluationSettings& e) {
-  keys("every", e.every);
-  keys("commands", e.commands, kPositive);
-  keys("spacing", e.spacing, kPositive);
-  keys("lengths", e.lengths, kPositive);
-  keys("count", e.count, kPositive);
-  keys("seed", e.seed);
+  keys("every", e.every, kEvery);
+  keys("commands", e.commands, kCommandBounds);
+  keys("spacing", e.spacing, kCommandBounds);
+  keys("lengths", e.lengths, kLengths);
+  keys("count", e.count, NumberBounds::whole(1, 1'000'000'000));
+  keys("seed", e.seed, kSmallSeedBounds);
 }
 
 template <class Keys>
 void list_keys(Keys& keys, CheckpointSettings& c) {
-  keys("seconds", c.seconds, Between{.least = 0});
-  keys("every", c.every);
-  keys("keep", c.keep, kPositive);
+  keys("seconds", c.seconds, NumberBounds::real(0, 1e9));
+  keys("every", c.every, kEvery);
+  keys("keep", c.keep, NumberBounds::whole(1, 1'000'000));
 }
 
 template <class Keys>
 void list_keys(Keys& keys, Experiment& e) {
   keys("name", e.name);
   keys("arm", e.arm);
-  keys("seed", e.seed);
-  keys("threads", e.threads, Between{.least = 0, .most = 1024});
+  keys("seed", e.seed, kSmallSeedBounds);
+  keys("threads", e.threads, NumberBounds::whole(0, kMostThreads));
   keys("precision", e.precision, Words{"fp32", "fp64", "bf16"});
   keys("device", e.device, Words{"cpu", "cuda"});
   keys("composed", e.composed);
@@ -187,7 +196,7 @@ class Reader {
     KeyReader keys(json, file_, where);
     list_keys(keys, spec);
     std::uint32_t length = 0;  // both ends at once
-    keys("length", length, kPositive);
+    keys("length", length, kLengths);
     if (length > 0) spec.min = spec.max = length;
     std::string product = spec.product == Multiplication::kRight ? "right" : "left";
     keys("product", product, Words{"right", "left"});
@@ -206,7 +215,7 @@ class Reader {
         for (const TaskKey& known : task_keys()) names.push_back(known.name);
         const std::string near = nearest_name(name, names);
         throw InputError(file_, fmt::format("there is no key '{}.{}'{}", where, name,
-                                            near.empty() ? "" : "; is '" + near + "' meant?"));
+                                            near.empty() ? "" : "; did you mean '" + near + "'?"));
       }
       try {
         key->set(task, text_of(value));
@@ -233,9 +242,9 @@ class Reader {
     const Json segments = keys.take("segments");
     keys.finish();
     StreamSettings stream;
-    if (segments.is_number()) {
-      stream.from = stream.to = segments.get<double>();
-      if (stream.from < 1) keys.refuse_value(where + ".segments", "at least 1", segments);
+    if (!segments.is_object() && !segments.is_null()) {
+      keys("segments", stream.to, kSegments);
+      stream.from = stream.to;
     } else if (!segments.is_null()) {
       read_part(segments, stream, where + ".segments");
     }
@@ -344,7 +353,7 @@ class Reader {
       for (const TaskKey& key : task_keys()) {
         const std::string text = key.get(e.task);
         if (key.name != "stages")
-          r["task"][key.name] = key.is_number ? Json::parse(text) : Json(text);
+          r["task"][key.name] = key.is_number ? parse_json(text, key.name) : Json(text);
       }
     }
     r["model"] = e.model;
@@ -364,8 +373,33 @@ class Reader {
 
 std::int64_t Experiment::total_steps() const {
   std::int64_t sum = 0;
-  for (const StageSettings& stage : stages) sum += stage.steps;
+  for (const StageSettings& stage : stages) sum = saturating_add(sum, stage.steps);
   return sum;
+}
+
+std::vector<DeclaredNumber> experiment_numbers() {
+  std::vector<DeclaredNumber> list;
+  const auto add = [&](auto settings, const std::string& where) {
+    NumberLister lister(list, where);
+    list_keys(lister, settings);
+  };
+  add(Experiment(), "");
+  add(OptimiserSettings(), "optimiser");
+  add(ParameterGroup(), "optimiser.groups.0");
+  add(ScheduleSettings(), "schedule");
+  add(AverageSettings(), "average");
+  add(StageSettings(), "stages.0");
+  for (const std::string stream : {"stream.segments", "stages.0.stream.segments"}) {
+    list.push_back({stream, kSegments});
+    add(StreamSettings(), stream);
+  }
+  for (const std::string sequence : {"sequence", "stages.0.sequence"}) {
+    list.push_back({sequence + ".length", kLengths});
+    add(SequenceSpec(), sequence);
+  }
+  add(EvaluationSettings(), "evaluation");
+  add(CheckpointSettings(), "checkpoint");
+  return list;
 }
 
 std::string Experiment::toml() const { return json_to_toml(resolved); }

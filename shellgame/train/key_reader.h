@@ -12,18 +12,15 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "shellgame/system/error.h"
+#include "shellgame/system/number.h"
 #include "shellgame/tasks/task_keys.h"
 
 namespace shellgame {
 
-// Bounds of a number, both included.
-struct Between {
-  double least = -std::numeric_limits<double>::infinity();
-  double most = std::numeric_limits<double>::infinity();
-};
 using Words = std::vector<std::string>;
 
 class KeyReader {
@@ -49,17 +46,17 @@ class KeyReader {
     return found == table_.end() ? Json() : found->second;
   }
 
-  void operator()(const std::string& name, double& value, Between bounds = {}) {
-    if (const Json given = take(name); !given.is_null()) value = number(name, given, bounds);
-  }
-  void operator()(const std::string& name, std::optional<double>& value, Between bounds = {}) {
-    if (const Json given = take(name); !given.is_null()) value = number(name, given, bounds);
-  }
-  template <class Whole>
-  requires(std::is_integral_v<Whole> && !std::is_same_v<Whole, bool>) void operator()(
-      const std::string& name, Whole& value, Between bounds = {.least = 0}) {
+  // Numbers have bounds wherever they are declared.
+  template <class Number>
+  requires(std::is_arithmetic_v<Number> && !std::is_same_v<Number, bool>) void operator()(
+      const std::string& name, Number& value, const NumberBounds& bounds) {
     if (const Json given = take(name); !given.is_null())
-      value = static_cast<Whole>(whole(name, given, bounds));
+      value = number<Number>(name, given, bounds);
+  }
+  void operator()(const std::string& name, std::optional<double>& value,
+                  const NumberBounds& bounds) {
+    if (const Json given = take(name); !given.is_null())
+      value = number<double>(name, given, bounds);
   }
   void operator()(const std::string& name, bool& value) {
     const Json given = take(name);
@@ -79,12 +76,12 @@ class KeyReader {
   }
   // A number or a list of numbers.
   void operator()(const std::string& name, std::vector<std::uint64_t>& value,
-                  Between bounds = {.least = 0}) {
+                  const NumberBounds& bounds) {
     const Json given = take(name);
     if (given.is_null()) return;
     value.clear();
     for (const Json& item : given.is_array() ? given : Json::array({given}))
-      value.push_back(static_cast<std::uint64_t>(whole(name, item, bounds)));
+      value.push_back(number<std::uint64_t>(name, item, bounds));
     if (value.empty()) refuse_value(path(name), "a number or a list of numbers", given);
   }
 
@@ -94,7 +91,7 @@ class KeyReader {
       if (std::ranges::find(known_, name) != known_.end()) continue;
       const std::string near = nearest_name(name, known_);
       throw InputError(file_, fmt::format("there is no key '{}'{}", path(name),
-                                          near.empty() ? "" : "; is '" + near + "' meant?"));
+                                          near.empty() ? "" : "; did you mean '" + near + "'?"));
     }
   }
 
@@ -103,27 +100,21 @@ class KeyReader {
   }
   [[noreturn]] void refuse_value(const std::string& key, const std::string& must,
                                  const Json& given) const {
-    // JSON has no word for numbers that are not finite.
-    const bool endless = given.is_number() && !std::isfinite(given.get<double>());
-    throw InputError(file_,
-                     fmt::format("key '{}' must be {}, not {}", key, must,
-                                 endless ? fmt::format("{}", given.get<double>()) : given.dump()));
+    throw InputError(file_, fmt::format("key '{}' must be {}, not {}", key, must, text_of(given)));
   }
 
  private:
-  double number(const std::string& name, const Json& given, Between bounds) const {
-    if (!given.is_number() || !std::isfinite(given.get<double>()) ||
-        !(given.get<double>() >= bounds.least) || !(given.get<double>() <= bounds.most)) {
-      refuse_value(path(name), "a number" + limits(bounds), given);
-    }
-    return given.get<double>();
+  template <class Number>
+  Number number(const std::string& name, const Json& given, const NumberBounds& bounds) const {
+    const std::string text = text_of(given);
+    if (!bounds.fit<Number>() || !bounds.accepts(text))
+      refuse_value(path(name), bounds.in_words(), given);
+    return bounds.parse<Number>(name, text);
   }
-  std::int64_t whole(const std::string& name, const Json& given, Between bounds) const {
-    if (!given.is_number_integer() || !(given.get<double>() >= bounds.least) ||
-        !(given.get<double>() <= bounds.most)) {
-      refuse_value(path(name), "a whole number" + limits(bounds), given);
-    }
-    return given.get<std::int64_t>();
+  // JSON has no word for numbers that are not finite.
+  static std::string text_of(const Json& given) {
+    const bool endless = given.is_number() && !std::isfinite(given.get<double>());
+    return endless ? fmt::format("{}", given.get<double>()) : given.dump();
   }
   std::string word(const std::string& name, const Json& given, const Words& words) const {
     const bool text = given.is_string();
@@ -133,16 +124,32 @@ class KeyReader {
       refuse_value(path(name), fmt::format("one of {}", fmt::join(words, ", ")), given);
     return given.get<std::string>();
   }
-  static std::string limits(Between bounds) {
-    if (std::isfinite(bounds.least) && std::isfinite(bounds.most))
-      return fmt::format(" from {} to {}", bounds.least, bounds.most);
-    if (std::isfinite(bounds.least)) return fmt::format(" of at least {}", bounds.least);
-    return "";
-  }
-
   std::string file_, where_;
   std::map<std::string, Json> table_;
   std::vector<std::string> known_;
+};
+
+// Lists the numbers among the keys of a table, by their paths.
+class NumberLister {
+ public:
+  NumberLister(std::vector<DeclaredNumber>& list, std::string where)
+      : list_(list), where_(std::move(where)) {}
+
+  template <class Value>
+  void operator()(const std::string& name, const Value&, const NumberBounds& bounds) {
+    list_.push_back({where_.empty() ? name : where_ + "." + name, bounds});
+  }
+  template <class Value>
+  void operator()(const std::string&, const Value&, const Words&) {}
+  template <class Value>
+  void operator()(const std::string&, const Value&) {
+    static_assert(std::is_same_v<Value, std::string> || std::is_same_v<Value, bool>,
+                  "a number must be declared with its bounds");
+  }
+
+ private:
+  std::vector<DeclaredNumber>& list_;
+  std::string where_;
 };
 
 class KeyWriter {

@@ -3,8 +3,7 @@
 #include <ATen/Functions.h>
 
 #include <algorithm>
-#include <fstream>
-#include <string>
+#include <cmath>
 
 #include "shellgame/ops/memory.h"
 #include "shellgame/train/batches.h"
@@ -58,69 +57,72 @@ RowMemory measure_row_memory(const Model& model, std::int64_t longest) {
 
 namespace {
 
-// The tokens of each stage's longest row, or of a piece of it. A batch that does not fit is not
-// made to find that out: one row is.
-std::vector<std::int64_t> longest_pieces(const Experiment& experiment, const Tokenizer* tokenizer) {
+// Rows of more commands are not made to learn how long they are.
+constexpr std::uint64_t kMostMade = 1 << 12;
+
+// The tokens of each stage's longest row. A batch that does not fit is not made to find that out:
+// one row is, or one of fewer commands, whose length is drawn out.
+std::vector<std::int64_t> longest_rows(const Experiment& experiment, const Tokenizer* tokenizer) {
   Experiment one_row = experiment;
-  for (StageSettings& stage : one_row.stages) {
+  std::vector<double> times(one_row.stages.size(), 1);
+  for (std::size_t i = 0; i < one_row.stages.size(); ++i) {
+    StageSettings& stage = one_row.stages[i];
     stage.batch = stage.accumulation = 1;
     // Of two neighbouring lengths each kind of sequence has one.
     if (stage.sequence)
       stage.sequence->min = std::max(stage.sequence->min, stage.sequence->max - 1);
     const auto longest = std::ranges::max_element(stage.tasks, {}, &Task::commands);
-    if (longest != stage.tasks.end()) stage.tasks = {Task(*longest)};
+    if (longest == stage.tasks.end()) continue;
+    Task task = *longest;
+    if (task.commands > kMostMade) {
+      times[i] = static_cast<double>(task.commands) / static_cast<double>(kMostMade);
+      task.commands = kMostMade;
+      task.spacing = std::min(task.spacing, kMostMade);
+    }
+    stage.tasks = {task};
   }
   BatchMaker probe(one_row, tokenizer);
   std::vector<std::int64_t> tokens;
   for (std::size_t i = 0; i < one_row.stages.size(); ++i) {
     probe.start_stage(i, false);
-    tokens.push_back(piece_tokens(probe.next(0).ids.size(1), one_row.stages[i].pieces));
+    const auto made = static_cast<double>(probe.next(0).ids.size(1));
+    tokens.push_back(saturating_cast<std::int64_t>(std::ceil(made * times[i])));
   }
   return tokens;
+}
+
+// Beside the model: ids and targets of a batch, and for each row the trace that they are read from.
+// Streams keep theirs between steps.
+double memory_of_rows(const StageSettings& stage, std::int64_t tokens) {
+  constexpr double kIdAndTarget = 16, kTokenOfTrace = 32, kRow = 512;
+  const auto rows = static_cast<double>(stage.batch),
+             kept = stage.stream ? rows * static_cast<double>(stage.accumulation) : rows,
+             length = static_cast<double>(tokens);
+  return rows * length * kIdAndTarget + kept * (kRow + length * kTokenOfTrace);
 }
 
 }  // namespace
 
 MemoryEstimate estimate_memory(const Model& model, const Experiment& experiment,
                                const Tokenizer* tokenizer) {
-  const std::vector<std::int64_t> tokens = longest_pieces(experiment, tokenizer);
+  const std::vector<std::int64_t> tokens = longest_rows(experiment, tokenizer);
   const RowMemory row = measure_row_memory(model, std::ranges::max(tokens));
-  double kept = 0;
-  for (std::size_t i = 0; i < tokens.size(); ++i)
-    kept = std::max(kept, row.at(experiment.stages[i].batch, tokens[i]));
+  double kept = 0, rows = 0;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const StageSettings& stage = experiment.stages[i];
+    kept = std::max(kept, row.at(stage.batch, piece_tokens(tokens[i], stage.pieces)));
+    rows = std::max(rows, memory_of_rows(stage, tokens[i]));
+  }
   const auto size = static_cast<std::int64_t>(model.parameters().front().value.element_size());
-  constexpr std::int64_t kCopies = 4;  // value, gradient, two moments
+  // Value and gradient, and two moments; of 16 bits also a master, and the gradient once more.
+  const std::int64_t each = size >= 4 ? 4 * size : 2 * size + 4 * 4;
   // While it gives back what was kept, the backward pass holds gradients of it: the measured peak
   // was 1.3 (DeltaNet) to 1.7 times (RWKV-7) what the forward pass keeps, 2.1 for composed
   // attention.
   constexpr double kBackward = 1.5;
-  return {.parameters = kCopies * size * model.parameter_count(),
-          .activations = static_cast<std::int64_t>(kBackward * kept)};
-}
-
-namespace {
-
-std::int64_t number_in(const std::string& path) {
-  std::ifstream file(path);
-  std::int64_t number = 0;
-  return file >> number ? number : 0;  // "max" is no number
-}
-
-}  // namespace
-
-std::int64_t available_memory() {
-  std::ifstream file("/proc/meminfo");
-  std::string key, unit;
-  std::int64_t kibibytes = 0, available = 0;
-  while (file >> key >> kibibytes) {
-    std::getline(file, unit);
-    if (key == "MemAvailable:") available = kibibytes * 1024;
-  }
-  // A container may have less than its machine.
-  const std::int64_t most = number_in("/sys/fs/cgroup/memory.max"),
-                     used = number_in("/sys/fs/cgroup/memory.current");
-  if (most > 0) available = std::min(available, std::max<std::int64_t>(1, most - used));
-  return available;
+  return {.parameters = saturating_multiply(each, model.parameter_count()),
+          .activations = saturating_cast<std::int64_t>(kBackward * kept),
+          .rows = saturating_cast<std::int64_t>(rows)};
 }
 
 }  // namespace shellgame

@@ -6,6 +6,8 @@
 #include <limits>
 
 #include "shellgame/models/model.h"
+#include "shellgame/system/memory.h"
+#include "shellgame/system/saturating.h"
 #include "shellgame/tokens/tokenizer.h"
 #include "shellgame/train/experiment.h"
 
@@ -30,15 +32,15 @@ RowMemory measure_row_memory(const Model& model, std::int64_t longest);
 struct MemoryEstimate {
   std::int64_t parameters = 0;   // with gradients and the optimiser's moments
   std::int64_t activations = 0;  // kept for the backward pass of the largest batch
-  std::int64_t total() const { return parameters + activations; }
+  std::int64_t rows = 0;  // tokens of all rows of a step, and what streams hold between steps
+  std::int64_t total() const {
+    return saturating_add(saturating_add(parameters, activations), rows);
+  }
 };
 
 // Of the largest of all stages. With the program itself it was .84 to 1.08 times the measured peak
 // of a process for seven mixers at width 64 and 8 rows of 2,700 tokens, and of two composed ones.
 MemoryEstimate estimate_memory(const Model& model, const Experiment& experiment,
                                const Tokenizer* tokenizer);
-
-// What the system can still give, in bytes; 0 where it does not say.
-std::int64_t available_memory();
 
 }  // namespace shellgame

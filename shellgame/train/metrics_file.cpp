@@ -9,6 +9,7 @@
 
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/system/read_json.h"
 #include "shellgame/train/event_file.h"
 
 namespace shellgame {
@@ -32,19 +33,17 @@ int open_to_append(const std::string& path) {
 }
 
 // The whole lines of steps up to `last`, and how many steps there are without a gap.
-std::string lines_up_to(const std::string& text, std::int64_t last, std::int64_t& steps) {
+std::string lines_up_to(const std::string& path, std::int64_t last, std::int64_t& steps,
+                        std::vector<std::string>& damaged) {
   std::string kept;
   steps = 0;
-  for (std::size_t from = 0; from < text.size();) {
-    const std::size_t end = text.find('\n', from);
-    if (end == std::string::npos) break;
-    const std::string line = text.substr(from, end - from);
-    const auto json = nlohmann::json::parse(line, nullptr, false);
-    if (!json.is_object() || json.value("step", last + 1) > last) break;
-    if (json.contains("loss") && json.value("step", std::int64_t{0}) == steps + 1) ++steps;
-    kept += line + "\n";
-    from = end + 1;
-  }
+  const auto visit = [&](const MetricsLine& line) {
+    if (line.step > last) return;
+    if (line.value.contains("loss") && line.step == steps + 1) ++steps;
+    kept += std::string(line.text) + "\n";
+  };
+  each_metrics_line(read_file(path), path, visit,
+                    [&](const std::string& sentence) { damaged.push_back(sentence); });
   return kept;
 }
 
@@ -59,7 +58,7 @@ MetricsFile::MetricsFile(const std::string& directory, std::int64_t last_step)
     : directory_(directory), path_(directory + "/metrics.jsonl") {
   std::string kept;
   std::int64_t steps = 0;
-  if (std::filesystem::exists(path_)) kept = lines_up_to(read_file(path_), last_step, steps);
+  if (std::filesystem::exists(path_)) kept = lines_up_to(path_, last_step, steps, damaged_);
   if (steps < last_step) first_missing_ = steps + 1;
   write_file(path_, kept);
   lines_ = open_to_append(path_);

@@ -6,13 +6,15 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 namespace shellgame {
 
 class MetricsFile {
  public:
-  // Keeps the lines of steps up to `last_step` of what is there, and drops the rest (and a last
-  // line that was torn). TensorBoard's file in `directory`/tensorboard is made anew from them.
+  // Keeps the lines of steps up to `last_step` of what is there, and drops the rest (lines that are
+  // damaged, and a last one that was torn). TensorBoard's file in `directory`/tensorboard is made
+  // anew from them.
   MetricsFile(const std::string& directory, std::int64_t last_step);
   ~MetricsFile();
   MetricsFile(const MetricsFile&) = delete;
@@ -26,6 +28,8 @@ class MetricsFile {
   void sync();
   // The first step up to `last_step` that the file did not have when it was opened; 0: it had all.
   std::int64_t first_missing() const { return first_missing_; }
+  // A sentence for each line that was damaged when the file was opened, and was dropped.
+  const std::vector<std::string>& damaged() const { return damaged_; }
 
  private:
   void open_events(const std::string& kept);
@@ -33,6 +37,7 @@ class MetricsFile {
   std::string directory_, path_, events_path_, waiting_;
   int lines_ = -1, events_ = -1;
   std::int64_t first_missing_ = 0;
+  std::vector<std::string> damaged_;
 };
 
 // Fields that say how long something took: they differ between two runs of the same experiment.

@@ -6,20 +6,15 @@
 
 #include <algorithm>
 
+#include "shellgame/models/finite.h"
 #include "shellgame/models/mixer.h"
 
 namespace shellgame {
-namespace {
-
-bool finite(const at::Tensor& tensor) { return tensor.isfinite().all().item<bool>(); }
-
-}  // namespace
 
 std::string what_is_not_finite(const Model& model, const TrainingBatch& batch,
                                const ModelState& state) {
-  for (const Parameter& parameter : model.parameters()) {
-    if (!finite(parameter.value)) return fmt::format("the parameter {}", parameter.name);
-  }
+  if (const Parameter* parameter = first_not_finite(model))
+    return fmt::format("the parameter {}", parameter->name);
   std::string found;
   {
     const at::NoGradGuard no_gradients;
@@ -33,19 +28,19 @@ std::string what_is_not_finite(const Model& model, const TrainingBatch& batch,
                         },
                     .call =
                         [&](const TapPoint& point, const at::Tensor& value) {
-                          if (found.empty() && !finite(value))
+                          if (found.empty() && !all_finite(value))
                             found = fmt::format("the output of layer {}", point.layer);
                           return value;
                         }};
     ModelState copy = state;
     const at::Tensor logits = model.logits(batch.ids, &copy, &taps);
-    if (found.empty() && !finite(logits)) found = "the logits (after the last layer)";
+    if (found.empty() && !all_finite(logits)) found = "the logits (after the last layer)";
   }
   if (!found.empty()) return found;
   // The backward pass goes from the last parameter to the first.
   for (auto parameter = model.parameters().rbegin(); parameter != model.parameters().rend();
        ++parameter) {
-    if (parameter->value.grad().defined() && !finite(parameter->value.grad()))
+    if (parameter->value.grad().defined() && !all_finite(parameter->value.grad()))
       return fmt::format("the gradient of {}", parameter->name);
   }
   return "the loss";

@@ -71,6 +71,7 @@ Optimiser::Optimiser(const Model& model, const OptimiserSettings& settings)
   check_groups(model, settings);
   for (const Parameter& parameter : model.parameters()) {
     const bool muons = is_muons(parameter, settings);
+    is_muons_.push_back(muons);
     auto& names = muons ? muon_names_ : adamw_names_;
     for (const ParameterGroup& group : settings.groups) {
       if (parameter.name.find(group.match) == std::string::npos) continue;
@@ -87,7 +88,8 @@ Optimiser::Optimiser(const Model& model, const OptimiserSettings& settings)
 
 double Optimiser::step(double learning_rate) {
   if (muon_names_.empty()) return adamw_.step(learning_rate);
-  const double norm = std::sqrt(adamw_.norm() * adamw_.norm() + square_norm(muon_.parameters()));
+  const double norm =
+      std::sqrt(adamw_.norm() * adamw_.norm() + square_norm(muon_.weights().parameters()));
   if (!std::isfinite(norm)) return norm;
   const double scale = settings_.clip > 0 && norm > settings_.clip ? settings_.clip / norm : 1;
   adamw_.apply(learning_rate, scale);
@@ -99,17 +101,34 @@ double Optimiser::step(double learning_rate) {
 
 void Optimiser::clear_gradients() {
   adamw_.clear_gradients();
-  for (at::Tensor parameter : muon_.parameters()) parameter.mutable_grad() = at::Tensor();
+  muon_.clear_gradients();
 }
 
 std::map<std::string, at::Tensor> Optimiser::tensors() const {
   std::map<std::string, at::Tensor> all;
+  const auto add_masters = [&](const MasterWeights& weights,
+                               const std::vector<std::string>& names) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (weights.apart(i)) all["master." + names[i]] = weights.values()[i];
+    }
+  };
+  add_masters(adamw_.weights(), adamw_names_);
+  add_masters(muon_.weights(), muon_names_);
   for (std::size_t i = 0; i < adamw_names_.size(); ++i) {
     all["mean." + adamw_names_[i]] = adamw_.means()[i];
     all["square." + adamw_names_[i]] = adamw_.squares()[i];
   }
   for (std::size_t i = 0; i < muon_names_.size(); ++i)
     all["momentum." + muon_names_[i]] = muon_.momenta()[i];
+  return all;
+}
+
+std::vector<at::Tensor> Optimiser::master_weights() const {
+  std::vector<at::Tensor> all;
+  std::size_t of_adamw = 0, of_muon = 0;
+  for (const bool muons : is_muons_)
+    all.push_back(muons ? muon_.weights().values()[of_muon++]
+                        : adamw_.weights().values()[of_adamw++]);
   return all;
 }
 

@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <vector>
 
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
@@ -18,6 +20,24 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string record_of(const std::string& run) { return run + "/experiment.toml"; }
+
+// What a killed process had not finished; nobody else writes here.
+void remove_partial(const std::string& folder) {
+  std::error_code ignored;
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (entry.path().extension() == ".partial") found.push_back(entry.path());
+  }
+  for (const fs::path& path : found) fs::remove_all(path, ignored);
+}
+
+// Whether a path still leads to the file that was opened.
+bool is_file(int descriptor, const std::string& path) {
+  struct stat opened {
+  }, named{};
+  return ::fstat(descriptor, &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
 
 }  // namespace
 
@@ -32,7 +52,7 @@ void check_run_directory(const std::string& run, const Experiment& experiment, b
     wrong_use("--resume must have the experiment that the run was started with; {}", difference);
 }
 
-RunDirectory::RunDirectory(const std::string& run, const Experiment& experiment) {
+RunDirectory::RunDirectory(const std::string& run, const Experiment& experiment, bool resume) {
   std::error_code error;
   fs::create_directories(run, error);
   if (error) fail("the directory '{}' cannot be made: {}", run, error.message());
@@ -45,8 +65,17 @@ RunDirectory::RunDirectory(const std::string& run, const Experiment& experiment)
     if (reason == EWOULDBLOCK) fail("another process is training in '{}'", run);
     fail("'{}' cannot be locked: {}", path, std::strerror(reason));
   }
-  if (!fs::exists(record_of(run))) write_file(record_of(run), experiment.toml());
-  write_file(run + "/environment.json", environment_record().dump(1) + "\n");
+  try {
+    if (!is_file(lock_, path))
+      fail("'{}' was removed or replaced while this run started: start it again", run);
+    check_run_directory(run, experiment, resume);
+    for (const std::string& folder : {run, run + "/checkpoints"}) remove_partial(folder);
+    if (!fs::exists(record_of(run))) write_file(record_of(run), experiment.toml());
+    write_file(run + "/environment.json", environment_record().dump(1) + "\n");
+  } catch (...) {
+    ::close(lock_);
+    throw;
+  }
 }
 
 RunDirectory::~RunDirectory() { ::close(lock_); }

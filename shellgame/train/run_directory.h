@@ -16,8 +16,9 @@ void check_run_directory(const std::string& run, const Experiment& experiment, b
 // lock goes with the process, however that ends.
 class RunDirectory {
  public:
-  // Throws Error if it cannot be made, or if another process holds it.
-  RunDirectory(const std::string& run, const Experiment& experiment);
+  // Throws Error if it cannot be made, or if another process holds it; and, as check_run_directory
+  // does, for what is there once it is held: somebody may have come in between.
+  RunDirectory(const std::string& run, const Experiment& experiment, bool resume);
   ~RunDirectory();
   RunDirectory(const RunDirectory&) = delete;
   RunDirectory& operator=(const RunDirectory&) = delete;

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <vector>
 
+#include "shellgame/system/saturating.h"
+
 namespace shellgame {
 namespace {
 
@@ -38,8 +40,9 @@ SegmentLoss whole(const Model& model, const at::Tensor& ids, const at::Tensor& t
 
 std::int64_t piece_tokens(std::int64_t T, std::int64_t pieces) {
   if (pieces <= 1) return T;
-  const std::int64_t least = (T + pieces - 1) / pieces;
-  return std::min(T, (least + kChunk - 1) / kChunk * kChunk);
+  const std::int64_t least = T / pieces + (T % pieces != 0 ? 1 : 0);
+  const std::int64_t chunks = least / kChunk + (least % kChunk != 0 ? 1 : 0);
+  return std::min(T, saturating_multiply(chunks, kChunk));
 }
 
 SegmentLoss add_segment_gradient(const Model& model, const at::Tensor& ids,

@@ -1,12 +1,13 @@
 #include "shellgame/train/toml_json.h"
 
-#include <toml++/toml.h>
-
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <sstream>
 
 #include "shellgame/system/error.h"
+#include "shellgame/system/read_json.h"
+#include "shellgame/system/read_toml.h"
 
 namespace shellgame {
 namespace {
@@ -29,7 +30,7 @@ Json value_of(const toml::node& node, const std::string& file) {
   if (const auto* number = node.as_floating_point()) return number->get();
   if (const auto* flag = node.as_boolean()) return flag->get();
   throw InputError(
-      fmt::format("{}:{}:{}", file, node.source().begin.line, node.source().begin.column),
+      toml_place(file, node.source()),
       "a value must be text, a number, true or false, a list or a table, not a date or time");
 }
 
@@ -82,13 +83,7 @@ void insert(toml::table& table, const std::string& key, const Json& value) {
 }  // namespace
 
 Json toml_to_json(std::string_view text, const std::string& file) {
-  try {
-    return value_of(toml::parse(text, file), file);
-  } catch (const toml::parse_error& error) {
-    throw InputError(
-        fmt::format("{}:{}:{}", file, error.source().begin.line, error.source().begin.column),
-        std::string(error.description()));
-  }
+  return value_of(parse_toml(text, file), file);
 }
 
 std::string json_to_toml(const Json& table) {
@@ -101,8 +96,8 @@ namespace {
 
 Json parsed_value(const std::string& text) {
   try {
-    return value_of(*toml::parse("value = " + text).get("value"), "");
-  } catch (const toml::parse_error&) {
+    return value_of(*parse_toml("value = " + text, "--set").get("value"), "--set");
+  } catch (const InputError&) {
     return text;
   }
 }
@@ -141,6 +136,11 @@ void set_inside(Json& place, std::string_view path, const Json& value, const std
 void set_by_path(Json& table, const std::string& change) {
   const std::size_t equals = change.find('=');
   if (equals == std::string::npos) wrong_use("--set must be key=value, not '{}'", change);
+  const auto keys =
+      std::count(change.begin(), change.begin() + static_cast<std::ptrdiff_t>(equals), '.');
+  if (static_cast<std::size_t>(keys) >= kMaxNesting)
+    wrong_use("--set must have at most {} keys with dots between them, not {}", kMaxNesting,
+              keys + 1);
   set_inside(table, std::string_view(change).substr(0, equals),
              parsed_value(change.substr(equals + 1)), change);
 }

@@ -10,8 +10,11 @@
 #include <cmath>
 #include <deque>
 #include <filesystem>
+#include <set>
+#include <utility>
 
 #include "shellgame/models/checkpoint.h"
+#include "shellgame/models/finite.h"
 #include "shellgame/ops/engine.h"
 #include "shellgame/ops/gemm_peak.h"
 #include "shellgame/ops/memory.h"
@@ -28,6 +31,7 @@
 #include "shellgame/train/optimiser.h"
 #include "shellgame/train/run_checkpoint.h"
 #include "shellgame/train/run_directory.h"
+#include "shellgame/train/saved_place.h"
 #include "shellgame/train/schedule.h"
 #include "shellgame/train/segment_gradient.h"
 #include "shellgame/train/state_rows.h"
@@ -52,12 +56,16 @@ std::string in_mebibytes(std::int64_t bytes) {
 ModelConfig config_of(const Experiment& experiment, const Tokenizer* tokenizer) {
   Json json = experiment.model;
   check_known_keys(json, "[model]");
-  if (!json.contains("vocab_size")) {
-    json["vocab_size"] = tokenizer != nullptr
-                             ? std::uint64_t{tokenizer->vocabulary_size()}
-                             : make_sequence_task(*experiment.sequence)->vocabulary_size();
-  }
-  return ModelConfig(std::move(json), "[model]");
+  const std::uint64_t needed = tokenizer != nullptr
+                                   ? std::uint64_t{tokenizer->vocabulary_size()}
+                                   : make_sequence_task(*experiment.sequence)->vocabulary_size();
+  if (!json.contains("vocab_size")) json["vocab_size"] = needed;
+  ModelConfig config(std::move(json), "[model]");
+  if (std::cmp_less(config.spec().vocabulary, needed))
+    throw InputError("[model]", fmt::format("'vocab_size' must be at least {}, the tokens of the "
+                                            "data, not {}",
+                                            needed, config.spec().vocabulary));
+  return config;
 }
 
 InitOptions init_of(const Experiment& experiment) {
@@ -93,7 +101,10 @@ class Run {
     optimiser_.emplace(model_, experiment_.optimiser);
     average_.emplace(model_, experiment_.average.decay);
     check_memory();
-    const RunDirectory directory(options_.run, experiment_);
+    const RunDirectory directory(options_.run, experiment_, options_.resume);
+    if (begun_ != has_checkpoints())
+      fail("the checkpoints of '{}' came or went while this run started: start it again",
+           options_.run);
     start_or_resume();
     peak_ = experiment_.device == "cpu" ? measure_gemm_peak(1, PeakClock::kProcessor).best() : 0;
     const bool complete = loop();
@@ -111,8 +122,8 @@ class Run {
 
   void prepare_model() {
     // A run with checkpoints needs the model that it started from no more.
-    const bool begun = options_.resume && !checkpoint_steps(checkpoints_).empty();
-    if (!experiment_.from.empty() && !begun) {
+    begun_ = has_checkpoints();
+    if (!experiment_.from.empty() && !begun_) {
       const std::string others = read_first_weights(experiment_.from, model_);
       if (!others.empty())
         display_.warn(fmt::format("the model of '{}' has another configuration: {}",
@@ -126,6 +137,10 @@ class Run {
     }
   }
 
+  bool has_checkpoints() const {
+    return options_.resume && !checkpoint_steps(checkpoints_).empty();
+  }
+
   void check_memory() {
     const std::string name = experiment_.name.empty() ? options_.run : experiment_.name;
     if (experiment_.device != "cpu") {
@@ -135,12 +150,12 @@ class Run {
     const std::int64_t left = available_memory(), taken = peak_memory();
     MemoryEstimate most = estimate_memory(model_, experiment_, tokenizer_.get());
     most.parameters += average_->bytes();
-    const std::int64_t need = program_memory_ + most.total();
+    const std::int64_t need = saturating_add(program_memory_, most.total());
     display_.say(fmt::format(
         "{}: {} parameters; memory: about {} (the program itself {}, weights and optimiser {}, "
         "activations {})",
         name, model_.parameter_count(), in_mebibytes(need), in_mebibytes(program_memory_),
-        in_mebibytes(most.parameters), in_mebibytes(most.activations)));
+        in_mebibytes(most.parameters), in_mebibytes(saturating_add(most.activations, most.rows))));
     if (left > 0 && need > left + taken) {
       fail(
           "the run needs about {} of memory and the machine has {} for it: a smaller batch, with "
@@ -154,7 +169,8 @@ class Run {
     if (options_.resume) {
       const at::NoGradGuard no_gradients;
       checkpoint = read_newest_checkpoint(
-          checkpoints_, model_, [&](const std::string& sentence) { display_.warn(sentence); });
+          checkpoints_, model_, [&](const std::string& sentence) { display_.warn(sentence); },
+          [&](const RunCheckpoint& found) { restore(found); });
       // To begin anew would lose what the checkpoints may still hold for who looks into them.
       if (!checkpoint && !checkpoint_steps(checkpoints_).empty())
         fail("none of the checkpoints in '{}' is whole: without them --resume begins anew",
@@ -162,12 +178,10 @@ class Run {
       display_.say(checkpoint ? fmt::format("going on from step {}", checkpoint->step)
                               : "there is no checkpoint yet: starting from the beginning");
     }
-    if (checkpoint) {
-      restore(*checkpoint);
-    } else {
-      begin_stage(0);
-    }
+    if (!checkpoint) begin_stage(0);
     metrics_.emplace(options_.run, place_.step);
+    for (const std::string& sentence : metrics_->damaged())
+      display_.warn(sentence + "; the line is left out");
     if (const std::int64_t step = metrics_->first_missing(); step > 0)
       display_.warn(
           fmt::format("'{}/metrics.jsonl' lacks step {} and perhaps later ones before "
@@ -178,41 +192,28 @@ class Run {
     if (!checkpoint && !experiment_.from.empty()) save();
   }
 
+  // Throws Error for what this run cannot have written.
   void restore(const RunCheckpoint& checkpoint) {
-    const Json& place = checkpoint.place;
-    place_ = {.stage = place.at("stage").get<std::size_t>(),
-              .stage_step = place.at("stage_step").get<std::int64_t>(),
-              .step = checkpoint.step};
-    tokens_ = place.at("tokens").get<std::int64_t>();
-    seconds_ = place.at("seconds").get<double>();
-    processor_seconds_ = place.value("processor_seconds", 0.0);
-    for (const Json& pair : place.at("window"))
-      window_.emplace_back(pair[0].get<std::int64_t>(), pair[1].get<std::int64_t>());
-    optimiser_->set_steps(place.at("optimiser_steps").get<std::int64_t>());
-    average_->set_steps(place.value("average_steps", std::int64_t{0}));
-    restore_tensors(checkpoint, "optimiser.", optimiser_->tensors());
-    if (average_->steps() > 0) restore_tensors(checkpoint, "average.", average_->tensors());
+    const SavedPlace place = read_saved_place(checkpoint.place, checkpoint.step, experiment_);
+    place_ = place.place;
+    tokens_ = place.tokens;
+    seconds_ = place.seconds;
+    processor_seconds_ = place.processor_seconds;
+    window_ = place.window;
+    optimiser_->set_steps(place.optimiser_steps);
+    average_->set_steps(place.average_steps);
+    std::set<std::string> known;
+    copy_tensors(checkpoint.tensors, "optimiser.", optimiser_->tensors(), known);
+    if (average_->steps() > 0)
+      copy_tensors(checkpoint.tensors, "average.", average_->tensors(), known);
     prepare_stage();
-    batches_.restore(place.at("cursor"));
-    const Json& seen = place.at("state_tokens");
-    for (std::size_t part = 0; part < states_.size() && part < seen.size(); ++part) {
-      const std::string prefix = fmt::format("state.{}.", part);
-      std::map<std::string, at::Tensor> tensors;
-      for (const auto& [name, tensor] : checkpoint.tensors) {
-        if (name.starts_with(prefix))
-          tensors[name.substr(prefix.size())] = tensor.to(model_.parameters()[0].value.device());
-      }
-      if (!tensors.empty())
-        states_[part] = state_from_tensors(tensors, seen[part].get<std::int64_t>());
-    }
-  }
-
-  static void restore_tensors(const RunCheckpoint& checkpoint, const std::string& prefix,
-                              const std::map<std::string, at::Tensor>& tensors) {
-    for (const auto& [name, tensor] : tensors) {
-      const auto found = checkpoint.tensors.find(prefix + name);
-      if (found == checkpoint.tensors.end()) fail("the checkpoint has no tensor for '{}'", name);
-      tensor.copy_(found->second);
+    batches_.restore(checkpoint.place.at("cursor"));
+    const at::NoGradGuard no_gradients;
+    for (std::size_t part = 0; part < states_.size(); ++part)
+      states_[part] = saved_state(checkpoint.tensors, fmt::format("state.{}.", part),
+                                  place.state_tokens[part], model_, stage_settings().batch, known);
+    for (const auto& [name, tensor] : checkpoint.tensors) {
+      if (!known.contains(name)) fail("no tensor may have the name '{}' in a run like this", name);
     }
   }
 
@@ -325,7 +326,7 @@ class Run {
         if (!std::isfinite(norm))
           stop_at(batch, before, fmt::format("the norm of the gradients is {}", norm));
         optimiser_->clear_gradients();
-        average_->add();
+        average_->add(optimiser_->master_weights());
         gradient_norm_ = norm;
       }
     }
@@ -365,12 +366,16 @@ class Run {
   [[noreturn]] void stop_at(const TrainingBatch& batch, const ModelState& before,
                             const std::string& what) {
     const std::string where = what_is_not_finite(model_, batch, before);
-    const auto steps = checkpoint_steps(checkpoints_);
     fail("step {} of stage {}: {}, and the first thing that is not finite is {}; {}",
-         place_.step + 1, place_.stage + 1, what, where,
-         steps.empty() ? "there is no checkpoint yet"
-                       : fmt::format("the last good checkpoint is '{}'",
-                                     checkpoint_path(checkpoints_, steps.front())));
+         place_.step + 1, place_.stage + 1, what, where, last_good());
+  }
+
+  std::string last_good() const {
+    const auto step = newest_whole_checkpoint(checkpoints_);
+    if (step)
+      return fmt::format("the last good checkpoint is '{}'", checkpoint_path(checkpoints_, *step));
+    return checkpoint_steps(checkpoints_).empty() ? "there is no checkpoint yet"
+                                                  : "there is no good checkpoint";
   }
 
   double utilisation(double tokens_per_second) const {
@@ -430,6 +435,11 @@ class Run {
   }
 
   void save() {
+    if (const Parameter* parameter = first_not_finite(model_))
+      fail(
+          "step {} of stage {}: after it the parameter {} is not finite, and no checkpoint is "
+          "written; {}",
+          place_.step, place_.stage + 1, parameter->name, last_good());
     RunCheckpoint checkpoint{.step = place_.step};
     Json window = Json::array(), seen = Json::array();
     for (const auto& [right, all] : window_) window.push_back({right, all});
@@ -501,6 +511,7 @@ class Run {
   std::int64_t tokens_ = 0;
   double seconds_ = 0, processor_seconds_ = 0, step_seconds_ = 0, gradient_norm_ = 0, peak_ = 0;
   Clock::time_point saved_;
+  bool begun_ = false;  // there were checkpoints to go on from
 };
 
 }  // namespace

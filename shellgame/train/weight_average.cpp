@@ -18,12 +18,18 @@ WeightAverage::WeightAverage(const Model& model, double decay) : model_(model), 
 }
 
 void WeightAverage::add() {
+  std::vector<at::Tensor> weights;
+  for (const Parameter& parameter : model_.parameters()) weights.push_back(parameter.value);
+  add(weights);
+}
+
+void WeightAverage::add(const std::vector<at::Tensor>& weights) {
   if (means_.empty()) return;
   const at::NoGradGuard no_gradients;
   ++steps_;
   const double way = std::max(1 - decay_, 1.0 / static_cast<double>(steps_));
   for (std::size_t i = 0; i < means_.size(); ++i) {
-    const at::Tensor value = model_.parameters()[i].value.detach().to(means_[i].scalar_type());
+    const at::Tensor value = weights[i].detach().to(means_[i].scalar_type());
     // The first weights are copied, so that nothing of an older stage is left, not even a NaN.
     if (steps_ == 1) {
       means_[i].copy_(value);

@@ -17,8 +17,10 @@ class WeightAverage {
   // kept.
   WeightAverage(const Model& model, double decay);
 
-  // After a step.
+  // After a step: the model's weights, or others in their order (what 16-bit ones are rounded
+  // from).
   void add();
+  void add(const std::vector<at::Tensor>& weights);
   // A new stage: the mean begins anew with the next step.
   void restart() { steps_ = 0; }
 

@@ -28,17 +28,19 @@ TEST(AutomatonFile, ErrorsNameSymbolAndState) {
   expect_error(kTwo + "[symbol.day]\nnext = { rain = 'sun' }\n",
                "symbol 'day', state 'sun': the column must sum to 1, and next does not name");
   expect_error(kTwo + "[symbol.day]\nnext = { rain = 'sum', sun = 'sun' }\n",
-               "must name a state, not 'sum'; is 'sun' meant?");
+               "must name a state, not 'sum'; did you mean 'sun'?");
   expect_error(kTwo + "[symbol.day]\nreveal = ['snow']\n",
                "symbol 'day': the reveal must name a state, not 'snow'");
   expect_error(kTwo + "[symbol.day]\nreveal = ['sun']\npolicy = { rain = 1 }\n",
                "symbol 'day', state 'rain': the policy must be 0");
   expect_error(kTwo + "[symbol.day]\nreveal = ['sun']\npolicy = { sun = 0.5 }\n",
                "state 'rain': the policies of all symbols must sum to 1, not 0");
+  expect_error(kTwo + "[symbol.day]\nlikelihood = 0.5\npolicy = 1\n",
+               "file.toml:5:10: symbol 'day' must have a likelihood or a policy, not both");
   expect_error(kTwo + "[symbol.day]\nrevael = ['sun']\n",
-               "symbol 'day' has no key 'revael'; is 'reveal' meant?");
+               "symbol 'day' has no key 'revael'; did you mean 'reveal'?");
   expect_error(kTwo + "word = ['dya']\n[symbol.day]\nreveal = ['sun']\n",
-               "not 'dya'; is 'day' meant?");
+               "not 'dya'; did you mean 'day'?");
   expect_error("states = ['a', 'a']\nstart = 'a'\n[symbol.x]\n", "'a' is there twice");
   expect_error(kTwo + "[symbol.day]\nlikelihood = { sun = -0.5 }\n",
                "symbol 'day', state 'sun': the likelihood must be at least 0, not -0.5");

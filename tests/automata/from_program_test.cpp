@@ -58,6 +58,24 @@ TEST(FromProgram, SymbolsAreTheTextAndProbabilitiesAreThoseWritten) {
   EXPECT_EQ(next[1].second, Rational(3, 10));
 }
 
+// A print that names a variable twice has a symbol for each place, or the second value would be
+// taken for the first.
+TEST(FromProgram, EveryPartOfAPrintHasItsOwnReveal) {
+  const Program program = parse(
+      ">>> a = 1\n>>> b = 2\n>>> print('a', a, 'a', a)\na 1 a 2\n"
+      ">>> print('a', a, 'a', a)\na 1 a 1\n");
+  const ProgramWord read = word_of(program, Prints::kByVariable);
+  ASSERT_EQ(read.word.size(), 4u);
+  const std::vector<ValueId> expected = {0, 1, 0, 0};
+  for (std::size_t t = 0; t < 4; ++t) {
+    const auto& cells = std::get<Cells>(read.automaton.symbol(read.word[t]).reveal).cells;
+    ASSERT_EQ(cells.size(), 1u);
+    EXPECT_EQ(cells[0].values, std::vector<ValueId>{expected[t]}) << t;
+  }
+  const std::string text = write_automaton(read.automaton, read.word);
+  EXPECT_EQ(parse_automaton(text, "again").word, read.word);
+}
+
 // Equal commands of a parsed trace are one symbol, though the parser's table has them twice.
 TEST(FromProgram, AParsedTraceIsAnAutomatonThatCanBeWrittenAndRead) {
   const Sampler sampler(parse_task(

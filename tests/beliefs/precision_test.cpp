@@ -1,6 +1,7 @@
 // Rounding against NumPy's and ml_dtypes' recorded results, and lives of a halved number.
 #include "shellgame/beliefs/precision.h"
 
+#include <gmpxx.h>
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -71,6 +72,62 @@ TEST(Precision, OperationsAreThoseOfNumPy) {
             << all[i][0] << " row " << i << " operation " << k << ": " << mine[k];
       }
     });
+  }
+}
+
+// A number rounded to `digits` binary digits, in whole numbers and without floating point: to
+// nearest, ties to even; infinite (or, in e4m3, NaN) where that is above the largest number.
+double exactly_rounded(const Format& format, bool flush, double x) {
+  if (x == 0) return x;
+  const int exponent = std::ilogb(x);  // 2^exponent <= |x| < 2^(exponent + 1)
+  const int last = std::max(exponent, format.lowest_exponent) - (format.digits - 1);
+  mpq_class units = abs(mpq_class(x));
+  mpz_class power = 1;
+  power <<= static_cast<unsigned long>(std::abs(last));
+  units = last < 0 ? mpq_class(units * power) : mpq_class(units / power);
+  mpz_class whole = units.get_num() / units.get_den();
+  const mpq_class over = units - whole;
+  if (over > mpq_class(1, 2) || (over == mpq_class(1, 2) && whole % 2 != 0)) whole += 1;
+  mpq_class result = last < 0 ? mpq_class(whole, power) : mpq_class(whole * power);
+  result.canonicalize();
+  double size = result.get_d();
+  if (result > mpq_class(format.largest))
+    size = format.has_infinity ? std::numeric_limits<double>::infinity() : std::nan("");
+  else if (flush && size < std::ldexp(1.0, format.lowest_exponent))
+    size = 0;
+  return std::copysign(size, x);
+}
+
+// The middle of each pair of neighbours was wrong nowhere but in one binade of each format, where
+// an auxiliary number became infinite.
+TEST(Precision, EveryBinadeIsRoundedAsInWholeNumbers) {
+  const double fractions[] = {0,
+                              0x1p-52,
+                              0.5,
+                              0.5 + 0x1p-52,
+                              0.25,
+                              0x1p-8,
+                              0x1p-9 + 0x1p-8,
+                              0x1p-3,
+                              0x1.8p-4,
+                              0x1p-12,
+                              1 - 0x1p-3,
+                              1 - 0x1p-9 - 0x1p-10,
+                              1 - 0x1p-52};
+  for (Precision precision : kAllPrecisions) {
+    const Format format = format_of(precision);
+    for (const bool flush : {false, true}) {
+      for (int exponent = -1074; exponent <= 1023; ++exponent) {
+        for (double fraction : fractions) {
+          for (const int sign : {1, -1}) {
+            const double x = sign * std::ldexp(1 + fraction, exponent);
+            const double mine = round_to(precision, flush, x);
+            ASSERT_TRUE(same(mine, exactly_rounded(format, flush, x)))
+                << format.name << " of " << x << " (2^" << exponent << ") is " << mine;
+          }
+        }
+      }
+    }
   }
 }
 

@@ -64,6 +64,34 @@ TEST(Smoothing, LaterOutputsTellAnUnknownStart) {
   }
 }
 
+// As a matrix a reset of 8 variables has 40,320 x 40,320 entries.
+TEST(Smoothing, AResetOfManyOrdersForgetsWithoutAMatrix) {
+  const AutomatonFile file = parse_automaton(
+      "variables = 8\nstart = 'uniform'\n[symbol.see]\nreveal = { a = 1 }\n"
+      "[symbol.reset]\nreset = 'uniform'\n[symbol.look]\nreveal = { b = 1 }\n",
+      "reset.toml");
+  const std::vector<SymbolId> word = {0, 1, 2};
+  const auto all = smoothed(file.automaton, word);
+  const auto first = [](StateId q) { return q / 5040 == 0; };  // a = 1
+  for (StateId q = 0; q < 40320; ++q) {
+    ASSERT_NEAR(all[0][q], first(q) ? 1.0 / 5040 : 0, 1e-15);
+    ASSERT_NEAR(all[1][q], first(q) ? 1.0 / 5040 : 0, 1e-15);
+    ASSERT_NEAR(all[3][q], Permutation::unrank(8, q)(1) == 0 ? 1.0 / 5040 : 0, 1e-15);
+  }
+  const Path path = most_likely_path(file.automaton, word);
+  EXPECT_EQ(path.states[0], 0u);
+  EXPECT_EQ(path.states[1], 0u);
+  EXPECT_EQ(path.states[2], path.states[3]);
+  EXPECT_NEAR(path.log_probability, -2 * std::log(40320.0), 1e-12);
+}
+
+TEST(Smoothing, APathThatMemoryCannotHoldIsRefusedBeforeItIsMade) {
+  const AutomatonFile file =
+      parse_automaton("variables = 8\nstart = 'uniform'\n[symbol.wait]\n", "wait.toml");
+  const std::vector<SymbolId> word(20'000'000, 0);  // 3 TB
+  EXPECT_THROW(most_likely_path(file.automaton, word), Error);
+}
+
 TEST(Smoothing, AMostLikelyPathIsAPathOfThatProbability) {
   for (std::uint64_t index = 0; index < 200; ++index) {
     RandomStream stream(10, index, Lane::kSequence);

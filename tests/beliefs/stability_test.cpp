@@ -4,7 +4,9 @@
 
 #include <cmath>
 
+#include "shellgame/automata/automaton_file.h"
 #include "shellgame/beliefs/examples.h"
+#include "shellgame/beliefs/sinkhorn.h"
 
 namespace shellgame {
 namespace {
@@ -42,6 +44,22 @@ TEST(Stability, TheJointCycleVanishesOneCycleEarlierAsPredicted) {
   }
   EXPECT_FALSE(report.filters[3].vanished_step);
   EXPECT_EQ(report.filters[3].worst, 0);
+}
+
+// A table of lives must not count what is no property of the recurrence.
+TEST(Stability, FailuresOfARecurrenceHaveTypesOfTheirOwn) {
+  const AutomatonFile large = parse_automaton(
+      "states = ['a', 'b']\nstart = 'uniform'\n[symbol.x]\nlikelihood = { a = 1000, b = 500 }\n",
+      "large.toml");
+  const FilterOptions linear{.kind = FilterKind::kLinear, .precision = Precision::kE4m3};
+  EXPECT_THROW(make_filter(large.automaton, linear)->step(0), NumberTooLarge);
+  const StabilityReport report = measure_stability(large.automaton, {0}, {linear}, {.cycles = 3});
+  EXPECT_EQ(report.filters[0].overflow_step, 1u);
+  EXPECT_FALSE(report.filters[0].vanished_step);
+  EXPECT_THROW(sinkhorn({1, 1, 0, 0}, 2, 1e-9, 10), NothingToDecode);
+  static_assert(std::is_base_of_v<FilterFailure, NumberTooLarge> &&
+                std::is_base_of_v<FilterFailure, NothingToDecode> &&
+                std::is_base_of_v<FilterFailure, ZeroEvidence>);
 }
 
 // The threshold: the other variable must be shown before its mass is gone.

@@ -398,7 +398,7 @@ TEST(Evaluate, LogitsThatAreNoNumbersAreAnError) {
     evaluate(model, rows, 0, 1);
     FAIL() << "NaN must not pass";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("must be numbers"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("must be finite"));
   }
 }
 

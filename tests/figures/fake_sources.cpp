@@ -15,6 +15,7 @@ Measured made_up(const std::string& experiment, const std::string& label, int se
   one.moves = "permutations";
   one.trained = {64, 8};
   one.spacings = {8};
+  one.stream = 2048;
   one.parameters = 107904;
   one.from = "experiments/made-up/results.json";
   for (int seed = 0; seed < seeds; ++seed) {

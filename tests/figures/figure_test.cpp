@@ -68,17 +68,45 @@ TEST(Figure, NamesAreDifferentAndUnknownOnesAreRefused) {
     find_figure("beta");
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("is 'betas' meant?"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("did you mean 'betas'?"));
   }
 }
 
 TEST(Figure, WhatIsFoundIsNotTrainedAndWhatIsMissingIs) {
   FakeSources sources(2, 2, 3);
-  for (const char* name : {"hierarchy", "reveals", "extrapolation"})
+  for (const char* name : {"overview", "hierarchy", "reveals", "extrapolation"})
     find_figure(name).make(sources);
   EXPECT_EQ(sources.trainings, 0);
   find_figure("spacing").make(sources);
   EXPECT_EQ(sources.trainings, 1);
+}
+
+TEST(Figure, TheHierarchysVerdictIsWhatItsRowsShow) {
+  FakeSources sources(2, 2, 3);
+  const Figure figure = find_figure("hierarchy").make(sources);
+  std::set<std::string> broken, whole;
+  for (const auto& row : figure.table.rows()) {
+    if (std::get<std::string>(row[0]) != "probabilistic") continue;
+    const auto& name = std::get<std::string>(row[1]);
+    (std::get<std::string>(row[4]) == "holds" ? whole : broken).insert(name);
+  }
+  EXPECT_THAT(broken, testing::SizeIs(2));  // joint and marginal, without a gain
+  EXPECT_THAT(whole, testing::SizeIs(2));   // with a gain from the input alone, and renormalised
+  EXPECT_EQ(count_of(figure.canvas,
+                     "on these cycles plain linear recurrences break; a gain from the input alone "
+                     "and renormalisation do not"),
+            1u);
+}
+
+TEST(Figure, TheOverviewShowsEverySeedAndTheLongestTrainedStream) {
+  FakeSources sources(2, 2, 3);
+  const Figure figure = find_figure("overview").make(sources);
+  // Three architectures, three seeds, four lengths at the trained spacing.
+  EXPECT_THAT(numbers_of(figure.table, 4, "accuracy"), testing::SizeIs(3 * 3 * 4));
+  EXPECT_EQ(count_of(figure.canvas, "trained traces end"), 1u);
+  EXPECT_EQ(count_of(figure.canvas, "longest trained stream"), 1u);
+  EXPECT_THAT(figure.canvas.svg({}),
+              testing::HasSubstr("<title>DeltaNet [-1,1], seed 2: 128, 0.962</title>"));
 }
 
 TEST(Figure, AModelOfSeveralSpacingsIsACurveByItself) {

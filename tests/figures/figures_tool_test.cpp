@@ -48,7 +48,7 @@ TEST(FiguresTool, WrongUseIsOneSentence) {
   const ScratchFolder folder;
   const Result unknown = run("figures betass --out " + folder.path());
   EXPECT_EQ(unknown.code, 2);
-  EXPECT_THAT(unknown.output, testing::HasSubstr("is 'betas' meant?"));
+  EXPECT_THAT(unknown.output, testing::HasSubstr("did you mean 'betas'?"));
   EXPECT_EQ(run("figures --out " + folder.path()).code, 2);
   EXPECT_EQ(run("figures uncertainty").code, 2);
   EXPECT_EQ(run("figures betas --runs nowhere --out " + folder.path()).code, 2);

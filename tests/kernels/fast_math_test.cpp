@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "shellgame/kernels/targets.h"
@@ -11,6 +14,7 @@
 #include <hwy/highway.h>
 
 #include "shellgame/kernels/fast_math-inl.h"
+#include "shellgame/kernels/vector_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace shellgame {
@@ -27,6 +31,19 @@ void fast_values(const float* x, float* exps, float* sigmoids, float* tanhs) {
   }
 }
 
+// The same functions of vector_math; `pairs` has the sigmoids that are made two at a time.
+void vector_values(const float* x, float* exps, float* sigmoids, float* pairs) {
+  const hn::CappedTag<float, 16> d;
+  for (std::size_t i = 0; i < 16; i += hn::Lanes(d)) {
+    const auto v = hn::LoadU(d, x + i);
+    hn::StoreU(fast_exp(d, v), d, exps + i);
+    hn::StoreU(fast_sigmoid(d, v), d, sigmoids + i);
+    auto first = v, second = v;
+    fast_sigmoids(d, v, hn::Zero(d), first, second);
+    hn::StoreU(first, d, pairs + i);
+  }
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace shellgame
 HWY_AFTER_NAMESPACE();
@@ -36,6 +53,7 @@ namespace shellgame {
 namespace {
 
 HWY_EXPORT(fast_values);
+HWY_EXPORT(vector_values);
 
 double relative(float got, double wanted) {
   return std::abs(static_cast<double>(got) - wanted) / std::abs(wanted);
@@ -83,6 +101,45 @@ TEST(FastMath, EndsOfTheRangeAreFinite) {
   EXPECT_EQ(t[0], -1);
   EXPECT_EQ(t[6], 1);
   EXPECT_EQ(t[3], 0);
+}
+
+// Also one with a payload, of either sign: a file may hold any.
+TEST(FastMath, NaNGivesANaNOnEveryTarget) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  float x[16] = {nan, -nan};
+  for (std::uint32_t i = 2; i < 16; ++i)
+    x[i] = std::bit_cast<float>((i % 2 == 0 ? 0x7fc00000U : 0xffc00000U) + i * 0x41235U);
+  x[14] = std::bit_cast<float>(0x7fffffffU);
+  x[15] = std::bit_cast<float>(0xffffffffU);
+  for (const std::string& name : simd_targets()) {
+    use_simd_target(name);
+    float e[16], s[16], t[16], ve[16], vs[16], vp[16];
+    HWY_DYNAMIC_DISPATCH(fast_values)(x, e, s, t);
+    HWY_DYNAMIC_DISPATCH(vector_values)(x, ve, vs, vp);
+    for (int i = 0; i < 16; ++i) {
+      EXPECT_TRUE(std::isnan(e[i])) << name << " exp " << i << ": " << e[i];
+      EXPECT_TRUE(std::isnan(s[i])) << name << " sigmoid " << i << ": " << s[i];
+      EXPECT_TRUE(std::isnan(t[i])) << name << " tanh " << i << ": " << t[i];
+      EXPECT_TRUE(std::isnan(ve[i])) << name << " fast_exp " << i << ": " << ve[i];
+      EXPECT_TRUE(std::isnan(vs[i])) << name << " fast_sigmoid " << i << ": " << vs[i];
+      EXPECT_TRUE(std::isnan(vp[i])) << name << " fast_sigmoids " << i << ": " << vp[i];
+    }
+  }
+  use_best_simd_target();
+}
+
+TEST(FastMath, ANaNStaysInItsLane) {
+  for (const std::string& name : simd_targets()) {
+    use_simd_target(name);
+    const float x[16] = {1, std::numeric_limits<float>::quiet_NaN(), 1, 1, 1, 1, 1, 1, 1};
+    float e[16], s[16], t[16], ve[16], vs[16], vp[16];
+    HWY_DYNAMIC_DISPATCH(fast_values)(x, e, s, t);
+    HWY_DYNAMIC_DISPATCH(vector_values)(x, ve, vs, vp);
+    for (const float* values : {e, ve}) EXPECT_NEAR(values[0], std::exp(1.0), 1e-6) << name;
+    for (const float* values : {s, vs, vp})
+      EXPECT_NEAR(values[2], 1 / (1 + std::exp(-1.0)), 1e-6) << name;
+  }
+  use_best_simd_target();
 }
 
 }  // namespace

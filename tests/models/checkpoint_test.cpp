@@ -4,8 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
@@ -127,6 +132,100 @@ TEST_F(Checkpoint, AFailedWriteLeavesNothing) {
   for (const auto& entry : fs::directory_iterator(folder_.path()))
     left.push_back(entry.path().filename());
   EXPECT_EQ(left, std::vector<std::string>{"file"});
+}
+
+// Two models whose weights have the same names and shapes.
+class TwoModels : public Checkpoint {
+ protected:
+  Model first_{ModelConfig(small({{"allow_neg_eigval", false}})), {.seed = 1}};
+  Model second_{ModelConfig(small({{"allow_neg_eigval", true}})), {.seed = 2}};
+
+  // Which of the two a directory has.
+  int found(const std::string& directory) const {
+    const Model model = load_model(directory);
+    const bool second = model.config().json().value("allow_neg_eigval", false);
+    expect_equal(model, second ? second_ : first_);
+    return second ? 2 : 1;
+  }
+  // In a process of its own that may write `most` bytes to a file.
+  static int save_with_room_for(rlim_t most, const Model& model, const std::string& directory,
+                                const SaveOptions& options) {
+    return WEXITSTATUS(wait_for(fork_child([&] {
+      ::signal(SIGXFSZ, SIG_IGN);
+      const rlimit limit{most, most};
+      ::setrlimit(RLIMIT_FSIZE, &limit);
+      try {
+        save_model(model, directory, options);
+      } catch (const Error&) {
+        return 1;
+      }
+      return 0;
+    })));
+  }
+};
+
+TEST_F(TwoModels, AFullDiskLeavesTheModelThatWasThere) {
+  for (const std::uint64_t shard : {std::uint64_t{1} << 40, std::uint64_t{3000}}) {
+    save_model(first_, in("a"), {.max_shard_bytes = shard});
+    write_file(in("a") + "/notes.txt", "mine");
+    for (const rlim_t room : {100, 500, 2000}) {
+      EXPECT_EQ(save_with_room_for(room, second_, in("a"), {.max_shard_bytes = shard}), 1);
+      EXPECT_EQ(found(in("a")), 1) << room;
+    }
+    EXPECT_EQ(folder_.names(), std::vector<std::string>{"a"});
+    save_model(second_, in("a"), {.max_shard_bytes = shard});
+    EXPECT_EQ(found(in("a")), 2);
+    EXPECT_EQ(read_file(in("a") + "/notes.txt"), "mine");
+    save_model(first_, in("a"), {.max_shard_bytes = shard});
+  }
+}
+
+TEST_F(TwoModels, KilledAtAnyMomentAnOverwriteLeavesOneOfThem) {
+  for (const std::uint64_t shard : {std::uint64_t{1} << 40, std::uint64_t{3000}}) {
+    save_model(first_, in("a"), {.max_shard_bytes = shard});
+    for (int i = 0; i < 30; ++i) {
+      const pid_t child = fork_child([&] {
+        for (;;) {
+          save_model(second_, in("a"), {.max_shard_bytes = shard});
+          save_model(first_, in("a"), {.max_shard_bytes = shard});
+        }
+        return 0;
+      });
+      std::this_thread::sleep_for(std::chrono::microseconds(2000 + 613 * i));
+      ::kill(child, SIGKILL);
+      wait_for(child);
+      ASSERT_NO_THROW(found(in("a"))) << i;
+    }
+  }
+}
+
+TEST_F(TwoModels, AMixtureOfThemIsRefused) {
+  for (const std::uint64_t shard : {std::uint64_t{1} << 40, std::uint64_t{3000}}) {
+    save_model(first_, in("a"), {.max_shard_bytes = shard});
+    save_model(second_, in("b"), {.max_shard_bytes = shard});
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(in("a")))
+      names.push_back(entry.path().filename());
+    EXPECT_EQ(names.size() > 2, shard == 3000);
+    for (const std::string& name : names) {
+      fs::remove_all(in("c"));
+      fs::copy(in("a"), in("c"));
+      EXPECT_EQ(found(in("c")), 1);
+      fs::copy_file(in("b") + "/" + name, in("c") + "/" + name,
+                    fs::copy_options::overwrite_existing);
+      EXPECT_THAT(refusal([&] { load_model(in("c")); }), HasSubstr("another model")) << name;
+    }
+    fs::remove_all(in("a"));
+    fs::remove_all(in("b"));
+  }
+}
+
+TEST_F(TwoModels, FilesOfOthersHaveNoIdentityAndAreRead) {
+  save_model(first_, in("a"));
+  Json config = Json::parse(read_file(in("a") + "/config.json"));
+  config.erase("shellgame_identity");
+  write_file(in("a") + "/config.json", config.dump());
+  EXPECT_EQ(found(in("a")), 1);
 }
 
 TEST(Config, WhatCannotBeDoneIsRefusedByName) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <map>
 #include <set>
 
 #include "contract_cases.h"
@@ -72,6 +73,32 @@ TEST_P(MixerContract, MemoryIsConstantWhereItIsPromised) {
     EXPECT_EQ(state.bytes(), bytes);
   } else {
     EXPECT_GT(state.bytes(), bytes);
+  }
+}
+
+// A state may be kept for each piece of a long row: a view of an activation would keep that whole.
+TEST_P(MixerContract, WhatIsRememberedHoldsNoActivations) {
+  const auto held = [&](std::int64_t time) {
+    const at::NoGradGuard no_gradients;
+    ModelState state;
+    model_.logits(drawn_ids(time, vocabulary_), &state);
+    std::map<std::string, std::size_t> bytes;
+    for (std::size_t layer = 0; layer < state.layers.size(); ++layer) {
+      for (const PartState* part : {&state.layers[layer].mixer, &state.layers[layer].channel_mixer})
+        for (const auto& [name, tensor] : *part)
+          bytes[std::to_string(layer) + "." + name] = tensor.storage().nbytes();
+    }
+    return bytes;
+  };
+  const auto few = held(100), many = held(400);
+  for (const auto& [name, bytes] : many) {
+    // Attention without a window remembers every token, once.
+    const bool grows = name.ends_with(".k") || name.ends_with(".v");
+    if (grows && !model_.constant_memory()) {
+      EXPECT_LE(bytes, 4 * few.at(name)) << name;
+    } else {
+      EXPECT_EQ(bytes, few.at(name)) << name;
+    }
   }
 }
 
@@ -193,6 +220,18 @@ TEST_P(MixerContract, TheSameBitsAgain) {
   EXPECT_TRUE(first.equal(second));
   for (std::size_t i = 0; i < first_gradients.size(); ++i) {
     EXPECT_TRUE(first_gradients[i].equal(second_gradients[i])) << model_.parameters()[i].name;
+  }
+}
+
+TEST_P(MixerContract, AWeightThatIsNaNGivesNoNumbers) {
+  const at::NoGradGuard no_gradients;
+  const at::Tensor ids = drawn_ids(10, vocabulary_);
+  for (const Parameter& parameter : model_.parameters()) {
+    const at::Tensor value = parameter.value.detach(), kept = value.clone();
+    value.fill_(NAN);
+    const at::Tensor last = model_.logits(ids).select(1, ids.size(1) - 1);
+    EXPECT_FALSE(last.isfinite().any().item<bool>()) << parameter.name;
+    value.copy_(kept);
   }
 }
 

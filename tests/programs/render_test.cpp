@@ -26,6 +26,11 @@ RC_GTEST_PROP(Render, ParseGivesTheProgramBack, (const Program& program)) {
   RC_ASSERT(render(parse(text)) == text);
 }
 
+RC_GTEST_PROP(Render, EvidenceThatContradictsItselfIsReadAsItIsWritten, ()) {
+  const Program program = *arbitrary_program(7, Evidence::kAny);
+  RC_ASSERT(parse(render(program)) == program);
+}
+
 RC_GTEST_PROP(Render, MarksPointAtTheValues, (const Program& program)) {
   std::vector<RevealMark> marks;
   const std::string text = render(program, &marks);

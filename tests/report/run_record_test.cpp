@@ -74,19 +74,29 @@ TEST(RunRecord, DamagedAndMissingFilesAreNamedInOneSentence) {
   };
   for (const char* file : {"result.json", "evaluation.json", "environment.json"}) {
     const auto [sentence, code] = with(file, "{\"steps\": 1");
-    EXPECT_THAT(sentence, AllOf(HasSubstr(file), HasSubstr("damaged")));
-    EXPECT_EQ(code, 1);
+    EXPECT_THAT(sentence, HasSubstr(file + std::string(":1:12: the text must be JSON")));
+    EXPECT_EQ(code, 2);
   }
   EXPECT_THAT(with("evaluation.json", "{}").first, HasSubstr("must be a list of cells"));
   EXPECT_THAT(with("evaluation.json", "[1]").first, HasSubstr("must be a list of cells"));
   EXPECT_THAT(with("result.json", "[]").first, HasSubstr("must be a JSON object"));
-  EXPECT_THAT(with("metrics.jsonl", "{\"step\": 1}\n{\"st\n{}\n").first,
-              HasSubstr("metrics.jsonl:2: a line must be a JSON object"));
   EXPECT_THAT(with("experiment.toml", "seed = = 1").first, HasSubstr("experiment.toml:1:8"));
   write_small_run(folder / "run", {});
   std::filesystem::remove(folder / "run/metrics.jsonl");
   EXPECT_THAT(failure_of(folder / "run").first, HasSubstr("metrics.jsonl"));
   EXPECT_EQ(failure_of(folder / "run").second, 1);
+}
+
+TEST(RunRecord, ADamagedLineOfMetricsCostsOnlyItself) {
+  const ScratchFolder folder;
+  write_small_run(folder / "run", {});
+  write_file(folder / "run/metrics.jsonl",
+             "{\"step\": 1}\n{\"st\n{\"step\": \"x\"}\n{\"step\": 4}\n{\"step\": 5");
+  const RunRecord run = read_run(folder / "run");
+  EXPECT_EQ(run.course.step, (std::vector<double>{1, 4}));
+  ASSERT_EQ(run.passed_over.size(), 2u);
+  EXPECT_THAT(run.passed_over[0], HasSubstr("metrics.jsonl:2:"));
+  EXPECT_THAT(run.passed_over[1], HasSubstr("metrics.jsonl:3: a line of metrics must have"));
 }
 
 TEST(RunRecord, WhatIsNoRunIsWrongUse) {

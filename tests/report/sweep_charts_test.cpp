@@ -46,8 +46,8 @@ TEST(SweepCharts, WhatHasNoPlaceOrNoNumberIsLeftOut) {
   const ScratchFolder folder;
   std::filesystem::create_directories(folder / "a");
   write_file(folder / "a/metrics.jsonl",
-             "{\"loss\": 1, \"accuracy\": null, \"tokens\": 100}\n"
-             "{\"loss\": 1, \"accuracy\": 0.5, \"tokens\": 200}\n");
+             "{\"step\": 1, \"loss\": 1, \"accuracy\": null, \"tokens\": 100}\n"
+             "{\"step\": 2, \"loss\": 1, \"accuracy\": 0.5, \"tokens\": 200}\n");
   const LineChart course = training_chart(drawn, folder.path(), {.title = "", .note = ""}, 2);
   ASSERT_EQ(course.curves.size(), 1u);
   EXPECT_DOUBLE_EQ(course.curves[0].y.back(), 0.5);
@@ -64,8 +64,10 @@ TEST(SweepCharts, CoursesOfDifferentLengthsMeetAtEqualTokens) {
     std::filesystem::create_directories(folder / name);
     std::string lines;
     for (int i = 1; i <= steps; ++i)
-      lines += Json{{"loss", 1}, {"accuracy", i == steps ? 1.0 : 0.0}, {"tokens", 100 * i}}.dump() +
-               "\n";
+      lines +=
+          Json{{"step", i}, {"loss", 1}, {"accuracy", i == steps ? 1.0 : 0.0}, {"tokens", 100 * i}}
+              .dump() +
+          "\n";
     write_file(folder / (std::string(name) + "/metrics.jsonl"), lines);
   }
   const LineChart chart = training_chart(results(), folder.path(), {.title = "", .note = ""}, 1);

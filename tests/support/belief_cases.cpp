@@ -87,6 +87,16 @@ BeliefCase random_case(RandomStream& stream, std::size_t most_states, std::size_
   // One symbol allows everything, so that a word never ends.
   symbols[0].reveal = AllStates{};
   if (stream.below(4) == 0) {
+    for (Symbol& symbol : symbols) {  // a policy takes the place of a likelihood
+      const auto* soft = std::get_if<StateWeights>(&symbol.reveal);
+      if (soft == nullptr) continue;
+      StateSet set;
+      for (std::uint32_t q = 0; q < m; ++q) {
+        if (soft->weights[q] != 0) set.states.push_back(q);
+      }
+      if (set.states.empty()) set.states.push_back(0);
+      symbol.reveal = set;
+    }
     for (std::uint32_t q = 0; q < m; ++q) {
       std::vector<Rational> chances = fractions(stream, symbols.size());
       const StateSpace space = StateSpace::listed(names);

@@ -92,12 +92,19 @@ Definition definition(std::size_t n) {
   return result;
 }
 
-void add_evidence(Program& program, const State& state) {
+void add_evidence(Program& program, const State& state, Evidence evidence) {
   const std::size_t n = program.names().size();
+  const auto any_value = [&] { return static_cast<ValueId>(between(0, static_cast<int>(n) - 1)); };
   if (coin()) {
-    const auto variables = some_variables(n, 1);
+    auto variables = some_variables(n, 1);
+    if (between(0, 2) == 0) {  // one of them is named again
+      variables.push_back(
+          variables[static_cast<std::size_t>(between(0, static_cast<int>(variables.size()) - 1))]);
+      if (coin()) shuffle(variables);
+    }
     std::vector<ValueId> values;
-    for (VariableId v : variables) values.push_back(state[v]);
+    for (VariableId v : variables)
+      values.push_back(evidence == Evidence::kAny && between(0, 4) == 0 ? any_value() : state[v]);
     program.add_print(coin(), variables, values);
     return;
   }
@@ -120,7 +127,7 @@ void add_evidence(Program& program, const State& state) {
   }
 }
 
-Program build(std::uint32_t python_seed) {
+Program build(std::uint32_t python_seed, Evidence evidence) {
   const auto shared_names = names();
   const std::size_t n = shared_names->size();
   auto table = std::make_shared<CommandTable>();
@@ -169,7 +176,8 @@ Program build(std::uint32_t python_seed) {
       default: {
         const Execution execution = execute(program, python_seed);
         add_evidence(program,
-                     execution.states.empty() ? execution.initial : execution.states.back());
+                     execution.states.empty() ? execution.initial : execution.states.back(),
+                     evidence);
       }
     }
   }
@@ -178,8 +186,8 @@ Program build(std::uint32_t python_seed) {
 
 }  // namespace
 
-rc::Gen<Program> arbitrary_program(std::uint32_t python_seed) {
-  return rc::gen::exec([python_seed] { return build(python_seed); });
+rc::Gen<Program> arbitrary_program(std::uint32_t python_seed, Evidence evidence) {
+  return rc::gen::exec([=] { return build(python_seed, evidence); });
 }
 
 }  // namespace shellgame

@@ -70,6 +70,7 @@ TEST(OutputFile, LeavesNoHalfFileWhenTheProcessIsInterrupted) {
     std::array<int, 2> ready{};
     ASSERT_EQ(::pipe(ready.data()), 0);
     const pid_t child = fork_child([&] {
+      ::signal(signal, SIG_DFL);  // the tests may run under nohup, or in a shell's background
       remove_temporary_files_on_interrupt();
       OutputFile file(folder / "data"), again(folder / "old");
       file.write(std::string(1 << 20, 'x'));
@@ -88,6 +89,23 @@ TEST(OutputFile, LeavesNoHalfFileWhenTheProcessIsInterrupted) {
     EXPECT_EQ(content_of(folder / "old"), "before");
     ::close(ready[0]);
     ::close(ready[1]);
+  }
+}
+
+TEST(OutputFile, IsNotInterruptedByWhatTheUserIgnores) {
+  for (const int signal : {SIGINT, SIGHUP}) {
+    const ScratchFolder folder;
+    const pid_t child = fork_child([&] {
+      ::signal(signal, SIG_IGN);  // as nohup starts a program, or a shell's background
+      remove_temporary_files_on_interrupt();
+      OutputFile file(folder / "data");
+      ::raise(signal);
+      file.write("whole");
+      file.commit();
+      return 0;
+    });
+    EXPECT_EQ(wait_for(child), 0) << signal;
+    EXPECT_EQ(content_of(folder / "data"), "whole");
   }
 }
 
@@ -140,6 +158,71 @@ TEST(ReadFile, TellsWhatIsWrong) {
   EXPECT_THAT(message_of([&] { read_file(folder.path()); }), HasSubstr("Is a directory"));
   EXPECT_THAT(message_of([&] { MappedFile file(folder / "none"); }), HasSubstr("No such file"));
   EXPECT_THAT(message_of([&] { MappedFile file(folder.path()); }), HasSubstr("a regular file"));
+}
+
+// The exit code of `work` in a child that is given some seconds: a read that waits ends it.
+int in_time(const std::function<int()>& work) {
+  return wait_for(fork_child([&] {
+    ::alarm(20);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need more
+    const rlimit memory{std::uint64_t{1} << 31, std::uint64_t{1} << 31};
+    ::setrlimit(RLIMIT_AS, &memory);
+#endif
+    return work();
+  }));
+}
+
+TEST(ReadFile, WaitsForNoPipeAndReadsNoDevice) {
+  const ScratchFolder folder;
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  std::filesystem::create_symlink("/dev/zero", folder / "zero");
+  for (const char* name : {"pipe", "zero"}) {
+    const auto refuses = [&](const auto& read) {
+      return in_time(
+          [&] { return message_of(read).find("a regular file") == std::string::npos ? 1 : 0; });
+    };
+    EXPECT_EQ(refuses([&] { read_file(folder / name); }), 0) << name;
+    EXPECT_EQ(refuses([&] { MappedFile file(folder / name); }), 0) << name;
+  }
+}
+
+TEST(ReadFile, AsksForNoMemoryForAFileThatIsTooLarge) {
+  const ScratchFolder folder;
+  write_file(folder / "large", "{");
+  ASSERT_EQ(::truncate((folder / "large").c_str(), std::int64_t{1} << 40), 0);
+  EXPECT_EQ(in_time([&] {
+              return message_of([&] { read_file(folder / "large"); }).find("at most 1073741824") ==
+                             std::string::npos
+                         ? 1
+                         : 0;
+            }),
+            0);
+}
+
+TEST(ReadInput, TakesWhatAUserMayNameButNoDeviceWithoutAnEnd) {
+  const ScratchFolder folder;
+  write_file(folder / "file", "text");
+  EXPECT_EQ(read_input(folder / "file"), "text");
+  EXPECT_EQ(read_input("/dev/null"), "");
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  const std::string much(300'000, 'x');  // more than a pipe holds
+  const pid_t writer = fork_child([&] {
+    std::ofstream(folder / "pipe") << much;
+    return 0;
+  });
+  EXPECT_EQ(read_input(folder / "pipe"), much);
+  EXPECT_EQ(wait_for(writer), 0);
+  EXPECT_EQ(in_time([] {
+              return message_of([] {
+                       read_input("/dev/zero");
+                     }).find("must be a file, a pipe or a terminal") == std::string::npos
+                         ? 1
+                         : 0;
+            }),
+            0);
+  EXPECT_THAT(message_of([&] { read_input(folder.path()); }), HasSubstr("Is a directory"));
+  ASSERT_EQ(::truncate((folder / "file").c_str(), std::int64_t{1} << 40), 0);
+  EXPECT_THAT(message_of([&] { read_input(folder / "file"); }), HasSubstr("at most"));
 }
 
 TEST(MappedFile, OfAnEmptyFileIsEmpty) {

@@ -51,6 +51,15 @@ TEST(Process, TellsThatThereIsNoSuchProgram) {
   EXPECT_THROW(Process({}), UsageError);
 }
 
+TEST(Process, HasExactlyTheEnvironmentThatItIsGiven) {
+  const std::vector<std::string> variables{"FIRST=1", "SECOND=two words"};
+  Process process({"env"}, {}, &variables);
+  EXPECT_EQ(talk(process, ""), "FIRST=1\nSECOND=two words\n");
+  const std::vector<std::string> none;
+  Process bare({"env"}, {}, &none);
+  EXPECT_EQ(talk(bare, ""), "");
+}
+
 TEST(Process, TellsTheSignalThatKilledIt) {
   Process process({"sh", "-c", "kill -9 $$"});
   EXPECT_EQ(talk(process, ""), "");
@@ -106,6 +115,16 @@ TEST(Process, DoesNotInheritThatASignalIsIgnored) {
   ::signal(SIGTERM, before);
   EXPECT_EQ(talk(process, ""), "");
   EXPECT_EQ(process.end(kLong), "signal 15 (Terminated)");
+}
+
+TEST(Process, KeepsWhatTheUserToldUsToIgnore) {
+  for (const int signal : {SIGHUP, SIGINT}) {
+    const auto before = ::signal(signal, SIG_IGN);  // as nohup starts us, or a shell's background
+    Process process({"sh", "-c", "kill -" + std::to_string(signal) + " $$; echo survived"});
+    ::signal(signal, before);
+    EXPECT_EQ(talk(process, ""), "survived\n") << signal;
+    EXPECT_EQ(process.end(kLong), "exit code 0");
+  }
 }
 
 }  // namespace

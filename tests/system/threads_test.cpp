@@ -93,6 +93,68 @@ TEST_F(ParallelFor, MayBeCalledFromWithin) {
   for (const std::atomic<int>& count : calls) EXPECT_EQ(count, 1);
 }
 
+// Two threads that do not know of each other, as a program that uses the library has them.
+TEST_F(ParallelFor, MayBeCalledByTwoThreadsAtOnce) {
+  set_thread_count(4);
+  constexpr std::size_t kItems = 64;
+  constexpr int kRounds = 300;
+  std::atomic<int> wrong = 0, thrown = 0;
+  const auto caller = [&] {
+    for (int round = 0; round < kRounds; ++round) {
+      std::vector<std::atomic<int>> calls(kItems);
+      try {
+        parallel_for(kItems, [&](std::size_t i) {
+          ++calls[i];
+          if (round % 10 == 0 && i == 7) fail("7");
+        });
+        if (round % 10 == 0) ++wrong;
+        for (const std::atomic<int>& count : calls) wrong += count == 1 ? 0 : 1;
+      } catch (const Error&) {
+        ++thrown;
+      }
+    }
+  };
+  std::thread first(caller), second(caller);
+  caller();
+  first.join();
+  second.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(thrown, 3 * kRounds / 10);
+}
+
+TEST_F(ParallelFor, OfASecondThreadDoesNotWaitForTheFirst) {
+  set_thread_count(2);
+  std::atomic<bool> second_done = false;
+  parallel_for(2, [&](std::size_t i) {
+    if (i != 0) return;
+    // The work of the first caller waits for the second one's: neither may wait for the pool.
+    std::thread([&] {
+      std::atomic<int> calls = 0;
+      parallel_for(10, [&](std::size_t) { ++calls; });
+      second_done = calls == 10;
+    }).join();
+  });
+  EXPECT_TRUE(second_done);
+}
+
+TEST_F(ParallelFor, MayGetOtherThreadsWhileAnotherCallerIsAtWork) {
+  std::atomic<bool> stop = false;
+  std::atomic<int> wrong = 0;
+  std::thread worker([&] {
+    while (!stop) {
+      std::atomic<int> calls = 0;
+      parallel_for(32, [&](std::size_t) { ++calls; });
+      wrong += calls == 32 ? 0 : 1;
+    }
+  });
+  for (int round = 0; round < 200; ++round) set_thread_count(1 + round % 4);
+  stop = true;
+  worker.join();
+  EXPECT_EQ(wrong, 0);
+  set_thread_count(4);
+  EXPECT_THROW(parallel_for(8, [](std::size_t) { set_thread_count(2); }), Error);
+}
+
 TEST_F(ParallelFor, RefusesLessThanOneThread) {
   EXPECT_THROW(set_thread_count(0), UsageError);
   EXPECT_THROW(set_thread_count(-1), UsageError);

@@ -56,8 +56,9 @@ TEST(Task, FileMayUseListsAndTables) {
 TEST(Task, WrongFilesGetFileLineAndKey) {
   EXPECT_THAT(error_of("commands = 8\nspacing = 0\n"),
               StartsWith("t.toml:2:1: key 'spacing': spacing must be"));
-  EXPECT_THAT(error_of("\n\nspcing = 4\n"),
-              StartsWith("t.toml:3:1: key 'spcing': a task has no such key; is 'spacing'"));
+  EXPECT_THAT(
+      error_of("\n\nspcing = 4\n"),
+      StartsWith("t.toml:3:1: key 'spcing': a task has no such key; did you mean 'spacing'"));
   EXPECT_THAT(error_of("group = \"Q8\"\n"), StartsWith("t.toml:1:1: key 'group': "));
   EXPECT_THAT(error_of("group = 5\n"), StartsWith("t.toml:1:1: key 'group': "));
   EXPECT_THAT(error_of("probability = 1.5\n"), HasSubstr("a number from 0 to 1, not '1.5'"));

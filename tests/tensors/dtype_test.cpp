@@ -117,6 +117,40 @@ TEST_P(SmallFloats, WhatIsTooLargeIsInfinite) {
   EXPECT_EQ(small.from_double(5e-324), 0);
 }
 
+// The pattern nearest to x, by a search among the values of all patterns: no arithmetic of the
+// format's own. Distances to neighbours are exact, or both far below what decides.
+std::uint16_t nearest_pattern(const Small& small, double x) {
+  const double size = std::abs(x);
+  unsigned low = 0, high = small.infinity();  // value(low) <= size < value(high), as numbers go
+  while (high - low > 1) {
+    const unsigned middle = (low + high) / 2;
+    (small.value(static_cast<std::uint16_t>(middle)) <= size ? low : high) = middle;
+  }
+  const double a = small.value(static_cast<std::uint16_t>(low));
+  // Infinity takes the place of the next number.
+  const double b = high == small.infinity()
+                       ? 2 * a - small.value(static_cast<std::uint16_t>(low - 1))
+                       : small.value(static_cast<std::uint16_t>(high));
+  const double down = size - a, up = b - size;
+  const bool rises = std::isinf(size) || down > up || (down == up && low % 2 == 1);
+  return static_cast<std::uint16_t>((rises ? high : low) | (std::signbit(x) ? 0x8000u : 0u));
+}
+
+TEST_P(SmallFloats, EveryBinadeOfADoubleGoesToTheNearestPattern) {
+  const Small& small = GetParam();
+  for (int exponent = -1074; exponent <= 1023; ++exponent) {
+    for (double fraction : {0.0, 0x1p-52, 0.5, 0x1p-8, 0x1.8p-8, 0x1p-11, 0x1.8p-11, 0x1p-10, 0.75,
+                            1 - 0x1p-9, 1 - 0x1p-12, 1 - 0x1p-52}) {
+      for (const int sign : {1, -1}) {
+        const double x = sign * std::ldexp(1 + fraction, exponent);
+        ASSERT_EQ(small.from_double(x), nearest_pattern(small, x)) << x << ", 2^" << exponent;
+        const auto narrow = static_cast<float>(x);
+        ASSERT_EQ(small.from_float(narrow), nearest_pattern(small, narrow)) << narrow;
+      }
+    }
+  }
+}
+
 #if defined(__x86_64__)
 __attribute__((target("f16c"))) std::uint16_t machine_f16(float x) {
   return _cvtss_sh(x, _MM_FROUND_TO_NEAREST_INT);

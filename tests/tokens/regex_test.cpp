@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "shellgame/system/error.h"
 
 namespace shellgame {
@@ -43,6 +45,52 @@ TEST(Regex, APatternThatBacktracksWithoutEndIsAnError) {
   const Regex regex("(?:a+)+b|(?:a|aa)+c");
   EXPECT_THROW(regex.find(std::string(5000, 'a') + "x", 0), Error);
   EXPECT_TRUE(regex.find("aaab", 0));
+}
+
+// All starts together, and all matches of a text: the limit of one match saw neither.
+TEST(Regex, APatternOfQuadraticTimeIsAnErrorSoon) {
+  const std::string text(100'000, 'a');
+  for (const char* pattern : {"[a-z]+\\d", "[a-z]*[a-z]*\\d", "(?:[a-z][a-z]*)+\\d",
+                              "(?>[a-z]+)\\d", "[a-z]+?\\d", "a(?=.*b)|a", "a{9000}b|a"}) {
+    const Regex regex(pattern);
+    const auto begin = std::chrono::steady_clock::now();
+    const auto all = [&] {
+      std::size_t from = 0;
+      RegexBudget budget(text.size());
+      while (const auto match = regex.find(text, from, budget)) from = match->end;
+    };
+    EXPECT_THROW(all(), Error) << pattern;
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10)) << pattern;
+  }
+}
+
+TEST(Regex, ARepeatThatFailsHalfwayCosts) {
+  const Regex regex("a{9000}[bd]");
+  std::string text;
+  for (int i = 0; i < 4; ++i) text.append(8'999, 'a').push_back('c');
+  EXPECT_THROW(regex.find(text, 0), Error);
+}
+
+TEST(Regex, PatternsOfTokenizersTakeMegabytes) {
+  const Regex gpt2(
+      "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+");
+  const Regex llama3(
+      "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| "
+      "?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+");
+  std::string words;
+  while (words.size() < 1 << 20) words += "if random() < 0.5: a, b = b, a\n...   \n\n  ";
+  for (const std::string& text : {words, std::string(1 << 20, ' '), std::string(1 << 20, 'a'),
+                                  std::string(1 << 20, '\n'), std::string(1 << 20, '7')}) {
+    for (const Regex* regex : {&gpt2, &llama3}) {
+      RegexBudget budget(text.size());
+      std::size_t from = 0;
+      while (const auto match = regex->find(text, from, budget)) {
+        ASSERT_EQ(match->begin, from);
+        from = match->end;
+      }
+      EXPECT_EQ(from, text.size());
+    }
+  }
 }
 
 TEST(Regex, ALongMatchOfAGroupIsFound) {

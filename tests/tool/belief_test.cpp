@@ -1,6 +1,7 @@
 // `shellgame belief` as a user meets it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -49,6 +50,50 @@ TEST(BeliefTool, LabelsDoNotDependOnThreads) {
   const std::string one = run(command + "1").output;
   EXPECT_EQ(one, run(command + "2").output);
   EXPECT_EQ(one, run(command + "3").output);
+}
+
+TEST(BeliefTool, APrintThatContradictsItselfIsImpossible) {
+  const ScratchFolder folder;
+  const std::string path = folder / "trace.txt";
+  write_file(path,
+             ">>> from random import random\n>>> a = 1\n>>> b = 2\n"
+             ">>> if random() < 0.5: a, b = b, a\n...\n>>> print('a', a, 'a', a)\na 1 a 2\n");
+  const Result result = run("belief --trace " + path);
+  EXPECT_EQ(result.code, 1) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("step 3: 'print('a', a, 'a', a) -> a 1 a 2 [a, place 2]'"));
+  EXPECT_THAT(result.output, HasSubstr("is impossible"));
+}
+
+// What a process may have, as `ulimit -v` sets it, for the tools that it starts.
+class AddressSpace {
+ public:
+  explicit AddressSpace(rlim_t bytes) {
+    ::getrlimit(RLIMIT_AS, &before_);
+    const rlimit less{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_AS, &less);
+  }
+  ~AddressSpace() { ::setrlimit(RLIMIT_AS, &before_); }
+
+ private:
+  rlimit before_;
+};
+
+TEST(BeliefTool, ABeliefThatMemoryCannotHoldIsRefusedWithBothNumbers) {
+  const AddressSpace little(rlim_t{3} << 30);
+  const Result result =
+      run("belief --group S12 --uncertainty unknown-start --commands 1 --spacing 1");
+  EXPECT_EQ(result.code, 1) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("a belief over all orders of 12 variables must fit memory"));
+  EXPECT_THAT(result.output, HasSubstr("are needed, and the machine has"));
+}
+
+// Two beliefs over 11 variables have 640 MB each.
+TEST(BeliefTool, BeliefsThatDoNotFitSideBySideAreMadeOneByOne) {
+  const AddressSpace little(rlim_t{1200} << 20);
+  const Result result =
+      run("trace --group S11 --uncertainty unknown-start --commands 2 --spacing 1 --count 2 "
+          "--format jsonl --with-beliefs --threads 2");
+  EXPECT_EQ(result.code, 0) << result.output.substr(0, 1000);
 }
 
 TEST(BeliefTool, EveryFormOfABeliefSaysTheSame) {

@@ -119,7 +119,8 @@ TEST_F(EvaluateTool, SequencesAreCellsByLength) {
   EXPECT_THAT(run(what + "--lengths 8").output, HasSubstr("target"));
   EXPECT_THAT(run(what + "--mode free").output, HasSubstr("--mode free is for traces"));
   EXPECT_THAT(run(what + "--commands 8").output, HasSubstr("sequences have --lengths"));
-  EXPECT_THAT(run(what + "--lengths 9-8").output, HasSubstr("--lengths must be"));
+  EXPECT_THAT(run(what + "--lengths 9-8").output,
+              HasSubstr("--lengths must go from a number to a larger one"));
   EXPECT_THAT(run("evaluate --model " + (directory_ / "model")).output,
               HasSubstr("must have the vocabulary of 90 lexemes"));
 }
@@ -132,19 +133,18 @@ TEST_F(EvaluateTool, WrongUseGetsASentence) {
       {model + "--run x", "--run and --model must not be given together"},
       {"evaluate --run " + (directory_ / "none"), "has no experiment.toml"},
       {model + "--commands 8 --spacing 9", "a spacing must be at most the number of commands"},
-      {model + "--commands 8,x", "--commands must be whole numbers"},
-      {model + "--commands 0", "--commands must be numbers from 1"},
-      {model + "--commands 18446744073709551615", "--commands must be numbers from 1"},
+      {model + "--commands 8,x", "--commands must be a whole number"},
+      {model + "--commands 0", "--commands must be a whole number from 1"},
+      {model + "--commands 18446744073709551615", "--commands must be a whole number from 1"},
       {model + "--commands 8,8", "must have each number once"},
       {model + "--seed 0..2,1", "must have each number once"},
-      {model + "--confidence 1", "must be a number from 0.01 to 0.9999999, not 1"},
+      {model + "--confidence 1", "must be a number from 0.01 to 0.9999999, not '1'"},
       {model + "--sequence parity --group S5", "--group is for traces"},
-      {model + "--seed 3..1", "--seed must be numbers"},
-      {model + "--seed 9223372036854775808",
-       "--seed must be numbers from 0 to 9223372036854775807"},
+      {model + "--seed 3..1", "--seed must go from a number to a larger one"},
+      {model + "--seed 9223372036854775808", "--seed must be a whole number from 0 to 2^63 - 1"},
       {model + "--lengths 4", "traces have --commands and --spacing"},
       {model + "--mode loose", "must be one of teacher, free"},
-      {model + "--comands 8", "is '--commands' meant?"},
+      {model + "--comands 8", "did you mean '--commands'?"},
       {model + "--reveals none", "must show values"},
   };
   for (const auto& [arguments, sentence] : cases) {

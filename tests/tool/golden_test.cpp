@@ -179,6 +179,7 @@ TEST(Golden, TranscriptsReplayInCPython) {
   EXPECT_EQ(report.mismatches, 0u);
   EXPECT_TRUE(report.passed());
   EXPECT_EQ(report.traces, 50 * kTranscripts.size());
+  EXPECT_EQ(report.isolated, 0u);  // our own traces are of the trace language
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -29,7 +30,11 @@ class ModelTool : public testing::Test {
 };
 
 TEST(ModelToolItself, DoesNotLinkTorch) {
-  EXPECT_THAT(read_file(SHELLGAME_TOOL), Not(HasSubstr("libtorch")));
+  // What it loads at its start; the names of libraries that it may meet later are in it as well.
+  const Result loads = run_script("LC_ALL=C ldd $tool");
+  EXPECT_EQ(loads.code, 0) << loads.output;
+  EXPECT_THAT(loads.output, HasSubstr("libfmt"));
+  EXPECT_THAT(loads.output, Not(HasSubstr("libtorch")));
 }
 
 TEST_F(ModelTool, DescribesAModel) {
@@ -78,6 +83,43 @@ TEST_F(ModelTool, MakesConvertsAndContinues) {
             run(generate + " --temperature 1 --seed 2").output);
 }
 
+// A weight that is NaN, and weights so large that what they give is not finite.
+TEST_F(ModelTool, AModelWhoseNumbersAreNotFiniteGivesASentenceAndNoAnswer) {
+  const std::string new_model =
+      "model new --set model_type=delta_net --set hidden_size=32 --set num_heads=2 --set "
+      "num_hidden_layers=1 --set vocab_size=90 --lexemes --output ";
+  ASSERT_EQ(run(new_model + in("nan")).code, 0);
+  ASSERT_EQ(run(new_model + in("huge")).code, 0);
+  std::string nan = read_file(in("nan/model.safetensors")), huge = nan;
+  const float no_number = std::nanf(""), large = 3e38F;
+  std::memcpy(nan.data() + nan.size() - sizeof(float), &no_number, sizeof(float));
+  std::uint64_t header = 0;
+  std::memcpy(&header, huge.data(), sizeof header);
+  for (std::size_t at = sizeof header + header; at < huge.size(); at += sizeof(float))
+    std::memcpy(huge.data() + at, &large, sizeof(float));
+  write_file(in("nan/model.safetensors"), nan);
+  write_file(in("huge/model.safetensors"), huge);
+  const std::string task = " --group S3 --commands 4 --spacing 2 --count 2";
+  for (const std::string model : {"nan", "huge"}) {
+    for (const std::string& arguments :
+         {"model generate " + in(model) + " --prompt '>>> a = '",
+          "model generate " + in(model) + " --prompt '>>> a = ' --temperature 1",
+          "evaluate --model " + in(model) + task,
+          "evaluate --mode free --model " + in(model) + task,
+          "probe betas --model " + in(model) + task, "probe keys --model " + in(model) + task,
+          "probe state --model " + in(model) + task,
+          "probe find-tracker --model " + in(model) + task,
+          "probe intervene --change scale --model " + in(model) + task}) {
+      const Result result = run(arguments);
+      EXPECT_EQ(result.code, 1) << arguments << "\n" << result.output;
+      EXPECT_THAT(result.output, HasSubstr("finite")) << arguments;
+      EXPECT_EQ(std::count(result.output.begin(), result.output.end(), '\n'), 1) << result.output;
+    }
+  }
+  const Result result = run("model generate " + in("nan") + " --prompt x");
+  EXPECT_THAT(result.output, HasSubstr("weight"));
+}
+
 TEST_F(ModelTool, WrongInputIsRefusedInASentence) {
   const auto refuse = [](const std::string& arguments, int code, const std::string& part) {
     const Result result = run(arguments);
@@ -100,12 +142,17 @@ TEST_F(ModelTool, WrongInputIsRefusedInASentence) {
   EXPECT_FALSE(fs::exists(in("o.npy")));
   const std::string small = "model new --set model_type=delta_net --output " + in("x");
   refuse(small + " --set nun_heads=2", 2, "did you mean 'num_heads'?");
-  refuse(small + " --set hidden_size=-3", 2, "at least 1");
-  refuse(small + " --set num_hidden_layers=1000000000", 2, "at most 10000");
+  refuse(small + " --set hidden_size=-3", 2, "'hidden_size' must be a whole number from 1 to");
+  refuse(small + " --set norm_eps=-1", 2, "'norm_eps' must be a number from 0 to 1, not -1");
+  refuse(small + " --set num_heads=18446744073709551615", 2, "'num_heads' must be a whole number");
+  refuse(small + " --lexemes --set vocab_size=3", 2, "'vocab_size' must be at least 90");
+  refuse(small + " --set hidden_size=1048576 --set vocab_size=16777216 --set num_heads=1", 1,
+         "must fit memory: about");
+  refuse(small + " --set num_hidden_layers=1000000000", 2, "from 1 to 10000");
   refuse(
       "model new --set model_type=shellgame_hybrid --set 'layers=[\"nope\"]' --output " + in("x"),
       2, "not 'nope'");
-  refuse("model generate " + kFixture + " --prompt x --temperature -1", 2, "not below 0");
+  refuse("model generate " + kFixture + " --prompt x --temperature -1", 2, "from 0 to");
   refuse("model new --set model_type=gpt --output " + in("x"), 2, "'gpt'");
   refuse("model new --set hidden_size --output " + in("x"), 2, "KEY=VALUE");
   refuse("model generate " + kFixture, 2, "--prompt");

@@ -14,8 +14,10 @@ struct Result {
   std::string output;  // standard output and error together
 };
 
-inline Result run(const std::string& arguments) {
-  std::FILE* pipe = ::popen((SHELLGAME_TOOL " " + arguments + " 2>&1 < /dev/null").c_str(), "r");
+// A script of sh, in which $tool is the tool.
+inline Result run_script(const std::string& script) {
+  const std::string whole = "tool=" SHELLGAME_TOOL "\nexec 2>&1 < /dev/null\n" + script + "\n";
+  std::FILE* pipe = ::popen(whole.c_str(), "r");
   Result result{-1, ""};
   std::array<char, 4096> buffer;
   std::size_t got = 0;
@@ -24,6 +26,11 @@ inline Result run(const std::string& arguments) {
   const int status = ::pclose(pipe);
   result.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return result;
+}
+
+// `before`: what stands before the command, such as VARIABLE=VALUE.
+inline Result run(const std::string& arguments, const std::string& before = "") {
+  return run_script(before + "$tool " + arguments + " 2>&1 < /dev/null");
 }
 
 }  // namespace shellgame

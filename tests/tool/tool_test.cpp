@@ -32,9 +32,10 @@ TEST_F(Tool, WrongUseIsOneSentenceAndExitCodeTwo) {
     EXPECT_EQ(std::count(result.output.begin(), result.output.end(), '\n'), 1) << result.output;
   };
   expect("trace --spcaing 4",
-         "'--spcaing' is not an option of 'shellgame trace'; is '--spacing' meant?");
-  expect("trcae", "is 'trace' meant?");
-  expect("trace --spacing 0", "--spacing: spacing must be a whole number of at least 1, not '0'");
+         "'--spcaing' is not an option of 'shellgame trace'; did you mean '--spacing'?");
+  expect("trcae", "did you mean 'trace'?");
+  expect("trace --spacing 0",
+         "--spacing: spacing must be a whole number from 1 to 1000000000000, not '0'");
   expect("trace --group Q8", "--group: ");
   expect("trace --format xml", "--format");
   expect("trace --task /nowhere.toml --count x", "--count");
@@ -42,7 +43,8 @@ TEST_F(Tool, WrongUseIsOneSentenceAndExitCodeTwo) {
   expect("trace --threads 0", "threads");
   expect("trace --threads 100000", "from 1 to 1024");
   expect("trace --count -1", "--count must be a whole number");
-  expect("trace --first-index 18446744073709551615 --count 2", "below 2^64");
+  expect("trace --first-index 18446744073709551615 --count 2",
+         "--first-index must be a whole number from 0 to 2^63 - 1");
   expect("trace --group A5 --uncertainty branching --mixtures '0.5 (1 2), 0.5 ()'",
          "mixtures must stay in the group A5");
   expect("help nothing", "'nothing' is not a command");
@@ -60,6 +62,32 @@ TEST_F(Tool, FailureIsExitCodeOne) {
   EXPECT_EQ(result.code, 1);
   EXPECT_THAT(result.output, HasSubstr("1 mismatches"));
   EXPECT_THAT(result.output, HasSubstr("trace 0, line 2"));
+}
+
+TEST_F(Tool, VerifyJudgesForeignCodeAndSaysHowItRan) {
+  write_file(path("mixed.jsonl"), R"({"text": ">>> a = 1\n>>> print('a', a)\na 1\n"})"
+                                  "\n"
+                                  R"({"text": ">>> import os\n>>> os._exit(3)\n"})"
+                                  "\n"
+                                  R"({"text": ">>> import time\n>>> time.sleep(1000)\n"})"
+                                  "\n"
+                                  R"({"text": ">>> 1 + 1\n2\n"})"
+                                  "\n");
+  const Result result = run("verify --time-limit 1 " + path("mixed.jsonl"));
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.output, HasSubstr("trace 1, line 2: os._exit(3)\n  expected: \n  got:      "
+                                       "[the session ended with exit code 3]\n"));
+  EXPECT_THAT(result.output, HasSubstr("[stopped: the session took longer than 1 s]"));
+  EXPECT_THAT(result.output, HasSubstr("4 traces, 7 examples, 2 outputs, 2 mismatches"));
+  EXPECT_THAT(result.output, HasSubstr("3 of these traces are not of the trace language; each ran "
+                                       "in a process of its own: "));
+  for (const std::string option : {"--time-limit 0", "--time-limit 1e9", "--time-limit nan",
+                                   "--memory-limit 1", "--memory-limit x"}) {
+    const Result wrong = run("verify " + path("mixed.jsonl") + " " + option);
+    EXPECT_EQ(wrong.code, 2) << option << "\n" << wrong.output;
+    EXPECT_EQ(std::count(wrong.output.begin(), wrong.output.end(), '\n'), 1) << wrong.output;
+  }
+  EXPECT_THAT(run("verify --help").output, HasSubstr("This runs the traces' code."));
 }
 
 TEST_F(Tool, BytesDoNotDependOnThreads) {

@@ -69,14 +69,17 @@ std::vector<std::string> lines_without_times(const std::string& path) {
   return lines;
 }
 
-// The tool as a process of its own, which says nothing.
-pid_t start_tool(std::vector<std::string> words) {
+// The tool as a process of its own, which says nothing. It ignores `ignored` and nothing else, also
+// where the tests run in a shell's background.
+pid_t start_tool(std::vector<std::string> words, int ignored = 0) {
   words.insert(words.begin(), SHELLGAME_TOOL);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   return fork_child([&] {
     std::freopen("/dev/null", "w", stderr);
+    for (const int signal : {SIGINT, SIGHUP})
+      ::signal(signal, signal == ignored ? SIG_IGN : SIG_DFL);
     ::execv(SHELLGAME_TOOL, arguments.data());
     return 99;
   });
@@ -135,6 +138,23 @@ TEST(TrainTool, AnInterruptEndsTheStepWithACheckpointAndExitCode130) {
   EXPECT_FALSE(std::filesystem::is_empty(run + "/checkpoints"));
 }
 
+TEST(TrainTool, UnderNohupARunSurvivesTheEndOfItsTerminal) {
+  const ScratchFolder folder;
+  const std::string experiment = folder / "long.toml", run = folder / "run";
+  write_file(experiment, std::string(kExperiment));
+  const pid_t child =
+      start_tool({"train", experiment, "--run", run, "--set", "stages.0.steps=1000000"}, SIGHUP);
+  wait_for_steps(run, child);
+  ::kill(child, SIGHUP);
+  const auto steps = std::filesystem::file_size(run + "/metrics.jsonl");
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  EXPECT_EQ(::waitpid(child, nullptr, WNOHANG), 0);  // it is still there
+  EXPECT_GT(std::filesystem::file_size(run + "/metrics.jsonl"), steps);
+  ::kill(child, SIGTERM);
+  const int status = wait_for(child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 130) << status;
+}
+
 TEST(TrainTool, WrongUseIsOneSentenceAndLeavesNothingBehind) {
   const ScratchFolder folder;
   const std::string file = folder / "x.toml";
@@ -149,18 +169,45 @@ TEST(TrainTool, WrongUseIsOneSentenceAndLeavesNothingBehind) {
   const std::string run = " --run " + (folder / "run");
   refused("train" + run, "must have an experiment's file");
   refused("train --resume" + run, "must have a run in");
-  refused("train " + file + " --set stages.0.bath=2" + run, "is 'batch' meant?");
+  refused("train " + file + " --set stages.0.bath=2" + run, "did you mean 'batch'?");
   refused("train " + file + " --set stages.7.batch=2" + run, "a number below 2");
   refused("train " + file + " --set model.model_type=nothing" + run, "nothing");
   refused("train " + file + " --set seed" + run, "key=value");
-  refused("train " + file + " --set model.hidden_sze=3" + run, "is 'hidden_size' meant?");
+  refused("train " + file + " --set model.hidden_sze=3" + run, "did you mean 'hidden_size'?");
   refused("train " + file + " --set stages.0.spacing=9" + run, "nothing is revealed");
   refused("train " + file + " --arm nobody" + run, "has no [[arms]]");
   refused("sweep " + file + " --arms nobody" + run, "which has none");
-  refused("sweep " + file + " --seeds 0,0" + run, "each seed once");
+  refused("sweep " + file + " --seeds 0,0" + run, "each number once");
   refused("sweep " + file + " --jobs 0" + run, "--jobs");
   refused("sweep " + file + " --seeds 4..1" + run, "--seeds");
-  refused("sweep " + file + " --set stages.0.batch=2,0" + run, "at least 1");
+  refused("sweep " + file + " --set stages.0.batch=2,0" + run, "from 1 to");
+  const std::string set = "train " + file + run + " --set ";
+  refused(set + "stages.0.batch=1000000000000000",
+          "'stages.0.batch' must be a whole number from 1");
+  refused(set + "stages.0.commands=-1", "'stages.0.commands' must be a whole number from 1");
+  refused(set + "model.norm_eps=-1", "'norm_eps' must be a number from 0 to 1, not -1");
+  refused(set + "model.norm_eps=nan", "'norm_eps' must be a number from 0 to 1, not nan");
+  refused(set + "model.vocab_size=3", "'vocab_size' must be at least 90");
+}
+
+TEST(TrainTool, WhatDoesNotFitMemoryIsRefusedBeforeAnythingIsMade) {
+  const ScratchFolder folder;
+  const std::string file = folder / "x.toml";
+  write_file(file, kExperiment);
+  for (const char* setting : {"stages.0.commands=99999999999", "stages.0.commands=1000000000000",
+                              "stages.0.batch=1048576 --set stages.0.commands=1000000",
+                              "stages.0.batch=1048576 --set stages.0.commands=1000000000000",
+                              "model.hidden_size=524288 --set model.vocab_size=16777216",
+                              "model.vocab_size=16777216 --set model.hidden_size=131072"}) {
+    // In no more than this: the machine is not to be taken along.
+    const Result result = run("train " + file + " --run " + (folder / "run") + " --set " + setting,
+                              "ulimit -v 12000000; ");
+    EXPECT_EQ(result.code, 1) << setting << "\n" << result.output;
+    EXPECT_THAT(result.output, ::testing::ContainsRegex("needs about|needed, and the machine has"))
+        << setting;
+    EXPECT_THAT(result.output, testing::Not(HasSubstr("about -"))) << setting;
+    EXPECT_FALSE(std::filesystem::exists(folder / "run")) << setting;
+  }
 }
 
 TEST(TrainTool, AStartThatIsRefusedLeavesItsDirectoryFree) {
@@ -218,6 +265,25 @@ TEST(SweepTool, ATerminatedSweepEndsItsRunsWithCheckpoints) {
   // Nobody holds the run any more.
   const int lock = ::open((run + "/.lock").c_str(), O_RDWR);
   EXPECT_EQ(::flock(lock, LOCK_EX | LOCK_NB), 0);
+  ::close(lock);
+}
+
+// With `kill -9` a sweep cannot tell its runs; they notice it, and end as if they were told.
+TEST(SweepTool, AKilledSweepEndsItsRunsWithCheckpoints) {
+  const ScratchFolder folder;
+  const std::string file = folder / "x.toml", runs = folder / "runs", run = runs + "/seed-0";
+  write_file(file, kExperiment);
+  const pid_t child = start_tool({"sweep", file, "--run", runs, "--set", "stages.0.steps=100000",
+                                  "--set", "checkpoint.every=0"});
+  wait_for_steps(run, child);
+  ::kill(child, SIGKILL);
+  wait_for(child);
+  const int lock = ::open((run + "/.lock").c_str(), O_RDWR);
+  int held = 0;
+  for (int i = 0; i < 100 && (held = ::flock(lock, LOCK_EX | LOCK_NB)) != 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_EQ(held, 0) << "the run goes on without its sweep";
+  EXPECT_TRUE(std::filesystem::exists(run + "/checkpoints"));
   ::close(lock);
 }
 

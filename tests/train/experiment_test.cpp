@@ -122,9 +122,10 @@ set = ["stages.0.batch=3"]
 
 TEST(Experiment, WhatIsWrongIsSaidWithItsKey) {
   const std::string text = kSmall;
-  EXPECT_THAT(refusal(text, {"stages.0.bach=3"}), testing::HasSubstr("is 'batch' meant?"));
-  EXPECT_THAT(refusal(text, {"stages.0.batch=0"}),
-              testing::HasSubstr("'stages.0.batch' must be a whole number of at least 1, not 0"));
+  EXPECT_THAT(refusal(text, {"stages.0.bach=3"}), testing::HasSubstr("did you mean 'batch'?"));
+  EXPECT_THAT(
+      refusal(text, {"stages.0.batch=0"}),
+      testing::HasSubstr("'stages.0.batch' must be a whole number from 1 to 1048576, not 0"));
   EXPECT_THAT(refusal(text, {"optimiser.learning-rate=fast"}),
               testing::HasSubstr("'optimiser.learning-rate' must be a number"));
   EXPECT_THAT(refusal(text, {"optimiser.learning-rate=inf"}), testing::HasSubstr("not inf"));
@@ -132,7 +133,7 @@ TEST(Experiment, WhatIsWrongIsSaidWithItsKey) {
   EXPECT_THAT(refusal(text, {"evaluation.commands=2", "evaluation.spacing=4"}),
               testing::HasSubstr("nothing is revealed"));
   EXPECT_THAT(refusal(text, {"evaluation.lengths=4"}), testing::HasSubstr("not lengths"));
-  EXPECT_THAT(refusal(text, {"task.grup=S4"}), testing::HasSubstr("is 'group' meant?"));
+  EXPECT_THAT(refusal(text, {"task.grup=S4"}), testing::HasSubstr("did you mean 'group'?"));
   EXPECT_THAT(refusal(text, {"task.group=X9"}), testing::HasSubstr("task.group"));
   EXPECT_THAT(refusal(text, {"schedule.shape=linear"}), testing::HasSubstr("one of cosine"));
   EXPECT_THAT(refusal("[model]\nmodel_type = \"delta_net\"\n"), testing::HasSubstr("[[stages]]"));

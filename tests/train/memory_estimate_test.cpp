@@ -60,5 +60,23 @@ TEST(MemoryEstimate, OnlyComposedAttentionKeepsPairsOfTokens) {
   EXPECT_LT(measure_row_memory(windowed, 1 << 16).at(1, 1 << 16), 0.1 * whole.at(1, 1 << 16));
 }
 
+TEST(MemoryEstimate, WhatIsTooLargeForTheTypeStaysTooLarge) {
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  const MemoryEstimate sum{.parameters = most, .activations = most, .rows = most};
+  EXPECT_EQ(sum.total(), most);
+  const Model model = small(Json::object());
+  const auto estimate = [&](const std::string& batch, const std::string& commands) {
+    const Experiment experiment =
+        parse_experiment("[model]\nmodel_type = \"delta_net\"\n[[stages]]\nbatch = " + batch +
+                             "\ncommands = " + commands + "\nspacing = 1\n",
+                         "x.toml");
+    return estimate_memory(model, experiment, open_tokenizer("lexeme").get()).total();
+  };
+  // Longer rows than those that are made to measure: ten times the commands, ten times the memory.
+  const auto long_rows = static_cast<double>(estimate("64", "100000"));
+  EXPECT_NEAR(static_cast<double>(estimate("64", "10000")) / long_rows, 0.1, 0.02);
+  EXPECT_GT(estimate("1048576", "1000000000000"), std::int64_t{1} << 62);
+}
+
 }  // namespace
 }  // namespace shellgame

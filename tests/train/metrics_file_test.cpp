@@ -47,6 +47,19 @@ TEST(MetricsFile, ATornLastLineIsDropped) {
   EXPECT_EQ(read_file(folder / "metrics.jsonl"), "{\"step\":1,\"loss\":0.5}\n");
 }
 
+TEST(MetricsFile, ADamagedLineCostsOnlyItself) {
+  const ScratchFolder folder;
+  const std::string first = "{\"step\":1,\"loss\":0.5}\n", last = "{\"step\":3,\"loss\":0.5}\n";
+  for (const std::string bad :
+       {"{\"step\":2,\"lo", "7", "{\"step\":\"x\"}", "{}", "{\"step\":null}", "{\"step\":-1}",
+        "{\"step\":18446744073709551615}", "{\"step\":2e300}", ""}) {
+    write_file(folder / "metrics.jsonl", first + bad + "\n" + last);
+    const MetricsFile file(folder.path(), 3);
+    EXPECT_EQ(read_file(folder / "metrics.jsonl"), first + last) << bad;
+    EXPECT_EQ(file.first_missing(), 2);
+  }
+}
+
 TEST(MetricsFile, TensorBoardsFileHasTheSameStepsOnce) {
   const ScratchFolder folder;
   {

@@ -69,6 +69,32 @@ TEST(Optimiser, ANormThatIsNotFiniteChangesNothing) {
   }
 }
 
+// A bf16 weight near 1 has steps of 2^-8; these are a hundred times smaller.
+TEST(Optimiser, SmallStepsOfSixteenBitWeightsAddUp) {
+  for (const char* kind : {"adamw", "muon"}) {
+    for (const at::ScalarType type : {at::kBFloat16, at::kHalf}) {
+      Model model = small_model();
+      model.to(type);
+      {
+        const at::NoGradGuard no_gradients;
+        for (const Parameter& parameter : model.parameters()) parameter.value.detach().fill_(1);
+      }
+      Optimiser optimiser(
+          model, {.kind = kind, .learning_rate = 1e-4, .decay = 0, .clip = 0, .muon_rate = 1e-3});
+      for (int step = 0; step < 500; ++step) {
+        fill_gradients(model, 0.1);
+        optimiser.step(1e-4);
+      }
+      for (const Parameter& parameter : model.parameters()) {
+        EXPECT_EQ(parameter.value.scalar_type(), type);
+        EXPECT_LT(parameter.value.mean().item<double>(), 0.999) << kind << " " << parameter.name;
+      }
+      for (const auto& [name, tensor] : optimiser.tensors())
+        EXPECT_EQ(tensor.scalar_type(), at::kFloat) << name;
+    }
+  }
+}
+
 TEST(Optimiser, AGroupThatNothingBelongsToIsRefused) {
   const Model model = small_model();
   EXPECT_THROW(Optimiser(model, {.groups = {{.match = "embedings", .decay = {}, .rate = 0}}}),

@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <fstream>
+#include <thread>
 
 #include "../system/scratch.h"
 #include "shellgame/system/files.h"
@@ -84,6 +86,41 @@ TEST(RunCheckpoint, ADamagedOneIsPassedOverWhateverFileIsDamaged) {
     ASSERT_EQ(said.size(), 1u);
     EXPECT_THAT(said[0], testing::HasSubstr("step-00000007' is damaged"));
   }
+}
+
+TEST(RunCheckpoint, DamagedOnesDoNotCountAmongThoseThatAreKept) {
+  const ScratchFolder folder;
+  const Model good = small_model(1), other = small_model(3);
+  for (const std::int64_t step : {10, 20, 30, 40, 50})
+    write_checkpoint(folder.path(), at_step(step), good, {}, 9);
+  for (const std::int64_t step : {30, 40, 50})
+    damage(checkpoint_path(folder.path(), step) + "/trainer.safetensors");
+  write_checkpoint(folder.path(), at_step(25), good, {}, 3);
+  EXPECT_EQ(checkpoint_steps(folder.path()), (std::vector<std::int64_t>{50, 40, 30, 25, 20, 10}));
+  const auto read = read_newest_checkpoint(folder.path(), other, [](const auto&) {});
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->step, 25);
+  write_checkpoint(folder.path(), at_step(60), good, {}, 2);
+  // Those before the last two whole ones go, whole or not.
+  EXPECT_EQ(checkpoint_steps(folder.path()), (std::vector<std::int64_t>{60, 50, 40, 30, 25}));
+}
+
+// A step's checkpoint is written again after an interruption at that step.
+TEST(RunCheckpoint, WrittenAgainTheOldOneStaysUntilTheNewOneIsThere) {
+  const ScratchFolder folder;
+  const Model model = small_model(1);
+  write_checkpoint(folder.path(), at_step(7), model, {}, 2);
+  const std::string record = checkpoint_path(folder.path(), 7) + "/trainer.json";
+  std::atomic<bool> done = false;
+  std::int64_t looks = 0, missing = 0;
+  std::thread watcher([&] {
+    for (; !done; ++looks) missing += ::access(record.c_str(), F_OK) != 0;
+  });
+  for (int i = 0; i < 40; ++i) write_checkpoint(folder.path(), at_step(7), model, {}, 2);
+  done = true;
+  watcher.join();
+  EXPECT_EQ(missing, 0) << "of " << looks;
+  EXPECT_EQ(folder.names(), std::vector<std::string>{"step-00000007"});
 }
 
 TEST(RunCheckpoint, WhatIsMissingOrHalfWrittenIsPassedOver) {

@@ -77,5 +77,19 @@ TEST(WeightAverage, OfSixteenBitsIsKeptInThirtyTwo) {
   EXPECT_TRUE(average.tensors().begin()->second.equal(before));
 }
 
+// What the weights were rounded from is averaged, not what they were rounded to.
+TEST(WeightAverage, TakesTheWeightsThatItIsGiven) {
+  Model model = averaged_model();
+  model.to(at::kBFloat16);
+  WeightAverage average(model, 0.5);
+  set_all(model, 1);
+  std::vector<at::Tensor> masters;
+  for (const Parameter& parameter : model.parameters())
+    masters.push_back(at::full(parameter.value.sizes(), 1.001, at::kFloat));
+  average.add(masters);
+  average.add(masters);
+  EXPECT_NEAR(average.tensors().begin()->second.flatten()[0].item<double>(), 1.001, 1e-6);
+}
+
 }  // namespace
 }  // namespace shellgame
