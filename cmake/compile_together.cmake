@@ -5,6 +5,7 @@ function(shellgame_compile_together target)
   cmake_parse_arguments(PARSE_ARGV 1 together "" "" "APART")
   get_target_property(sources ${target} SOURCES)
   get_target_property(home ${target} SOURCE_DIR)
+  list(FILTER sources EXCLUDE REGEX "^[$]<")  # objects of other targets
   foreach(source IN LISTS sources)
     cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${home} NORMALIZE)
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${home} OUTPUT_VARIABLE name)

@@ -8,7 +8,7 @@ seconds=${1:?usage: scripts/fuzz.sh SECONDS [TARGET...]}
 shift
 targets=("$@")
 [ ${#targets[@]} -gt 0 ] || targets=(automaton csv npy safetensors shard task tensor_index tokenizer trace)
-scripts/setup.sh clang libclang-rt-14-dev  # the second: libFuzzer and the sanitizers themselves
+scripts/setup.sh --fuzz
 scripts/build.sh fuzz "${targets[@]/#/fuzz_}"
 for target in "${targets[@]}"; do
   mkdir -p "build/fuzz/corpus/$target"

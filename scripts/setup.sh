@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing to build, test and run shellgame on Debian 12: the one list of packages. Needs root or sudo,
-# and only if something is missing. Names given as arguments are installed as well (scripts/fuzz.sh asks for clang).
+# and only if something is missing: scripts/setup.sh [--fuzz] [PACKAGE...]
 set -euo pipefail
 
 packages=(
@@ -28,7 +28,10 @@ packages=(
   xz-utils              # test data
   clang-format          # the form of our sources
 )
-packages+=("$@")
+fuzz_packages=(clang libclang-rt-14-dev)  # libFuzzer, and the sanitizers that it needs
+for name in "$@"; do
+  if [ "$name" = --fuzz ]; then packages+=("${fuzz_packages[@]}"); else packages+=("$name"); fi
+done
 
 missing=()
 for package in "${packages[@]}"; do
