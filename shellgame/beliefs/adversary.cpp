@@ -202,7 +202,7 @@ Attack find_attack(const Automaton& automaton, const AdversaryOptions& options) 
   }
   const auto cycles = fastest_cycles(search.nodes().size(), edges, kMostCycles);
   if (cycles.empty())
-    fail("no word within {} symbols of the start shrinks the {} representation for ever",
+    fail("no word within {} symbols of the start shrinks the {} representation forever",
          options.depth, to_string(options.representation));
   // Of equally fast ones, the one that is shortest (with what leads there) under the automaton's
   // own names.

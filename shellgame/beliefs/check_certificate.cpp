@@ -195,7 +195,7 @@ Confirmation check_certificate(const Certificate& certificate) {
   say.push_back(fmt::format("the factor per cycle is {} from repetition {} on",
                             certificate.factor.get_str(), confirmed.constant_from + 1));
   say.push_back(confirmed.for_ever
-                    ? "a cycle gives a multiple of what was before it: it repeats for ever"
+                    ? "a cycle gives a multiple of what was before it: it repeats forever"
                     : "a cycle does not give an exact multiple: nothing is shown beyond these "
                       "repetitions");
   return confirmed;

@@ -58,7 +58,7 @@ Figure joint_instability_figure(FigureSources&) {
   std::vector<DecayCurve> curves = decay_curves(file, FilterKind::kLinear);
   const std::string ends = ends_of(curves);
   curves.push_back(decay_curve(file, {.kind = FilterKind::kExact, .precision = Precision::kFp16},
-                               "renormalised, in any format: 1 for ever",
+                               "renormalised, in any format: 1 forever",
                                static_cast<std::uint64_t>(curves[0].mass.x.back())));
   draw_decay(figure, {62, 184, 412, 118}, curves, "mass of the state");
   figure.caption = fmt::format(

@@ -100,8 +100,7 @@ std::vector<Measured> measured_of_sweep(const Json& all, const std::string& file
 }
 
 std::vector<Measured> measured_of_runs(const std::string& directory) {
-  if (!fs::is_directory(directory))
-    fail("runs must be in a directory, and '{}' is none", directory);
+  if (!fs::is_directory(directory)) fail("runs must be in a directory; '{}' is not one", directory);
   std::vector<std::string> runs;
   for (const auto& entry :
        fs::recursive_directory_iterator(directory, fs::directory_options::skip_permission_denied)) {
@@ -142,7 +141,7 @@ std::vector<Measured> measured_of_runs(const std::string& directory) {
 std::vector<Measured> measured_of_results(const std::string& directory) {
   std::vector<Measured> found;
   if (!fs::is_directory(directory))
-    fail("published results must be in a directory, and '{}' is none", directory);
+    fail("published results must be in a directory; '{}' is not one", directory);
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(directory)) {
     if (fs::exists(entry.path() / "results.json")) files.push_back(entry.path() / "results.json");

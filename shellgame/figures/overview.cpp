@@ -33,7 +33,7 @@ std::vector<TextSpan> spans_of(const std::string& line) {
   if (line.starts_with(kPrompt))
     return {{std::string(kPrompt), kGrey}, {line.substr(kPrompt.size()), kInk}};
   const std::size_t value = line.rfind(' ') + 1;
-  return {{line.substr(0, value), kInk}, {line.substr(value), kVermilion, true}};
+  return {{line.substr(0, value), kInk}, {line.substr(value), kPurple, true}};
 }
 
 Box draw_trace(Figure& figure, const Measured& measured, double x, double y) {
@@ -107,6 +107,19 @@ void mark_length(Canvas& canvas, const Panel& panel, std::uint64_t commands, dou
               {.size = 7, .colour = kGrey, .anchor = anchor});
 }
 
+// Which lines have two parts: they are of different trainings, and a reader must know.
+std::string joined(const std::vector<Measured>& sets, const std::vector<const Measured*>& far) {
+  std::string text;
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    if (far[i] == nullptr) continue;
+    text += fmt::format(
+        " {}: to {} commands from {}, from {} on from {}, which trained the same recipe once more.",
+        sets[i].label, by_commands(sets[i]).rbegin()->first, sets[i].experiment,
+        by_commands(*far[i]).begin()->first, far[i]->experiment);
+  }
+  return text;
+}
+
 }  // namespace
 
 Figure overview_figure(FigureSources& sources) {
@@ -116,17 +129,21 @@ Figure overview_figure(FigureSources& sources) {
                 .table = CsvTable({"part", "architecture", "seed", "commands", "value"}),
                 .caption = {}};
   Canvas& canvas = figure.canvas;
-  draw_heading(canvas, 10, 14, "(a)", "A trace: predict what is printed");
+  draw_heading(canvas, 10, 14, "(a)", "A trace, shortened: predict what is printed");
   const Box trace = draw_trace(figure, sets[0], 10, 24);
 
   std::vector<double> points;
   std::vector<const Measured*> far(sets.size(), nullptr);
   std::uint64_t stream = 0;
+  std::string streaming;  // the family of the models that saw it: not all have streams
   for (std::size_t i = 0; i < sets.size(); ++i) {
     far[i] = farther(sources.found(), sets[i]);
     for (const Measured* one : {&sets[i], far[i]}) {
       if (one == nullptr) continue;
-      stream = std::max(stream, one->stream);
+      if (one->stream > stream) {
+        stream = one->stream;
+        streaming = one->label.substr(0, one->label.find(' '));
+      }
       for (const auto& [commands, accuracy] : by_commands(*one))
         points.push_back(static_cast<double>(commands));
     }
@@ -134,10 +151,10 @@ Figure overview_figure(FigureSources& sources) {
   const auto [commands, spacing] = sets[0].trained;
   const double left = trace.right() + 48;
   draw_heading(canvas, left - 34, 14, "(b)",
-               fmt::format("{} {}, a reveal after every {} commands", sets[0].group, sets[0].moves,
-                           spacing));
+               fmt::format("{} {}, one value printed every {} commands", sets[0].group,
+                           sets[0].moves, spacing));
   const Box inner{left, 26, kFigureWidth - left - 12, std::max(110.0, trace.height - 62)};
-  Panel panel(canvas, inner, points_axis(points, "commands"),
+  Panel panel(canvas, inner, points_axis(points, "commands in the trace"),
               share_axis("accuracy of printed values"));
   panel.draw_frame();
   panel.level(chance_of(sets[0]));
@@ -147,9 +164,9 @@ Figure overview_figure(FigureSources& sources) {
   };
   const double middle = inner.centre();
   if (stream > commands && on_axis(stream))
-    mark_length(canvas, panel, stream, middle - 5, "longest trained stream", Anchor::kEnd);
+    mark_length(canvas, panel, stream, middle - 5, "longest stream of " + streaming, Anchor::kEnd);
   if (on_axis(commands))
-    mark_length(canvas, panel, commands, middle + 9, "trained traces end", Anchor::kStart);
+    mark_length(canvas, panel, commands, middle + 9, "training traces", Anchor::kStart);
   std::vector<LegendEntry> legend;
   for (std::size_t i = 0; i < sets.size(); ++i) {
     const SeriesStyle style = style_of(sets[i].label, i);
@@ -172,8 +189,9 @@ Figure overview_figure(FigureSources& sources) {
   figure.caption = fmt::format(
       "(a) A trace of {}, as a model reads it (shellgame trace --group {} --moves {} --commands 6 "
       "--spacing 2 --seed 0); the values in colour must be predicted. (b) Accuracy of printed "
-      "values, {}, every seed a line; from {}.",
-      sets[0].group, sets[0].group, sets[0].moves, sets[0].moves, origin_of(origins));
+      "values, {}, every seed a line; from {}.{}",
+      sets[0].group, sets[0].group, sets[0].moves, sets[0].moves, origin_of(origins),
+      joined(sets, far));
   return figure;
 }
 

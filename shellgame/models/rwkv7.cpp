@@ -53,7 +53,7 @@ class Rwkv7 : public Mixer {
           "not {} * {} and {}",
           width, heads_, key_width_, values_));
     }
-    // First values as RWKV's authors choose them: by channel i and by depth.
+    // Initialisation as RWKV's authors choose it: by channel i and by depth.
     const double deep = place.layers > 1 ? static_cast<double>(layer_) / (place.layers - 1) : 0;
     const double early = 1 - static_cast<double>(layer_) / place.layers;
     const auto by_channel = [&](const std::string& name, std::vector<std::int64_t> shape,

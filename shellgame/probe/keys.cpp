@@ -150,7 +150,7 @@ Json probe_keys(const Model& model, const std::vector<ProbeTrace>& traces) {
   const std::vector<LayerHeads> layers = heads_of(model);
   const std::vector<HeadPlace> places = heads_with(layers, &LayerHeads::beta);
   if (places.empty()) {
-    wrong_use("keys must be asked of a mixer of the delta-rule family, and '{}' is none",
+    wrong_use("keys must be asked of a mixer of the delta-rule family, not of '{}'",
               layers.front().mixer);
   }
   std::vector<HeadSteps> heads(places.size());

@@ -60,7 +60,7 @@ std::string memory_words(double bytes) {
 void require_memory(std::uint64_t bytes, const std::string& what) {
   const std::int64_t left = available_memory();
   if (left == 0 || std::cmp_less_equal(bytes, left)) return;
-  fail("{} must fit memory: about {} are needed, and the machine has {}", what,
+  fail("{} must fit in memory: about {} needed, {} available", what,
        memory_words(static_cast<double>(bytes)), memory_words(static_cast<double>(left)));
 }
 

@@ -43,7 +43,7 @@ MemoryPromise::MemoryPromise(std::uint64_t bytes, const std::string& what) {
   const bool silent = available_memory() == 0;  // the system does not say
   while (!silent && bytes > all.free()) {
     if (all.passing == 0 || !is_inside_parallel_for() || all.by_thread.contains(here)) {
-      fail("{} must fit memory: about {} are needed, and the machine has {} for it", what,
+      fail("{} must fit in memory: about {} needed, {} available", what,
            memory_words(static_cast<double>(bytes)), memory_words(static_cast<double>(all.free())));
     }
     all.given_back.wait(lock);

@@ -9,7 +9,7 @@ namespace {
 
 double seconds_of(clockid_t clock) {
   timespec time;
-  if (clock_gettime(clock, &time) != 0) fail("the system must tell processor time, but does not");
+  if (clock_gettime(clock, &time) != 0) fail("the system does not report CPU time");
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 

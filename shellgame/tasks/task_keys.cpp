@@ -173,7 +173,7 @@ std::vector<TaskKey> make_keys() {
                "the group's generators"),
       number_key("commands", &Task::commands, kCommandBounds, "commands in a trace"),
       number_key("spacing", &Task::spacing, kCommandBounds,
-                 "a reveal after every so many commands (for none: reveals = none)"),
+                 "commands between two reveals (for no reveals: reveals = none)"),
       word_key("reveals", kReveals, &Task::reveals,
                "which variable a reveal shows: drawn uniformly, each in turn, always "
                "reveal-variable, or no reveals"),
@@ -208,7 +208,7 @@ std::vector<TaskKey> make_keys() {
                "variables"),
       number_key("full-reveal-period", &Task::full_reveal_period,
                  NumberBounds::whole(0, kMostCommands),
-                 "print all variables after every so many commands; 0 for never"),
+                 "commands between two prints of all variables; 0 for never"),
       {"uncertainty", "none|branching|skipped|unknown-start",
        "the source of uncertainty: hidden branches (A), calls whose work is skipped (B), an "
        "unknown start (C); "
@@ -242,7 +242,7 @@ std::vector<TaskKey> make_keys() {
                "on which side the next element is multiplied in the word-problem form"),
       {"stages",
        "COMMANDS:SPACING:TRACES,...",
-       "a curriculum: the lengths of the first so many traces, then of the next (instead of "
+       "a curriculum: the lengths of the first TRACES traces, then of the next (instead of "
        "commands and spacing)",
        set_stages,
        get_stages,

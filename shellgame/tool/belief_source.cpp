@@ -39,7 +39,7 @@ BeliefSource::BeliefSource(CLI::App* command) : given_(std::make_shared<Given>()
              "replenished-cycle: cycles between two reveals of the other variable")
       ->group(group);
   add_number(command, "--sample-word", given_->sample, NumberBounds::whole(0, kMostCommands),
-             "draw a word of so many symbols from the automaton instead of its own")
+             "draw a word of N symbols from the automaton instead of its own")
       ->group(group);
   add_number(command, "--seed", given_->seed, kSeedBounds, "the seed of all draws")->group(group);
   add_number(command, "--first-index", given_->first_index, kIndexBounds, "the task's first sample")

@@ -241,7 +241,7 @@ void add_belief_stability(CLI::App& belief) {
              "the total variation from which on a belief counts as wrong")
       ->type_name("P");
   add_number(command, "--curve", options->curve, NumberBounds::whole(0, 100'000'000),
-             "JSON: the log norms after so many first symbols");
+             "JSON: the log norms after each of the first N symbols");
   add_words(command, "--format", options->format, {"text", "json", "csv"},
             "the form of the output");
   command->add_option("-o,--output", options->output, "a file, or - for standard output")

@@ -148,7 +148,7 @@ void add_evaluate(CLI::App& app) {
               "lengths of traces, with commas; by default those of the run's evaluation, else the "
               "task's");
   add_numbers(command, "--spacing", given->spacing, kCommandBounds,
-              "a reveal after every so many commands, with commas: every pair with --commands "
+              "commands between two reveals, with commas: every pair with --commands "
               "is a cell, unless its spacing is the larger");
   command
       ->add_option(
@@ -177,10 +177,10 @@ void add_evaluate(CLI::App& app) {
   add_words(command, "--bayes", options.bayes, {"auto", "always", "never"},
             "exact beliefs of uncertain tasks: where they are affordable, or as said");
   add_number(command, "--show", options.show, NumberBounds::whole(0, 1'000'000'000),
-             "print so many traces, reveal by reveal");
+             "print N traces, reveal by reveal");
   add_answer_options(command, options.format, options.output);
   add_number(command, "--positions", options.positions, NumberBounds::whole(1, 1'000'000'000),
-             "list at most so many positions of reveals (JSON); more are put together");
+             "list at most N positions of reveals (JSON); further ones are pooled");
   add_number(command, "--confidence", options.confidence, NumberBounds::real(0.01, 0.9999999),
              "of the exact binomial bounds")
       ->type_name("P");

@@ -72,7 +72,7 @@ void add_generate(CLI::App& model) {
              "0 takes the most likely token; above, tokens are drawn")
       ->type_name("X");
   add_number(command, "--top", options->top, NumberBounds::whole(0, kMostSigned),
-             "draw among the most likely so many; 0: all");
+             "draw among the N most likely tokens; 0: among all");
   add_number(command, "--seed", options->seed, kSeedBounds, "for drawing");
   add_words(command, "--format", options->format, {"text", "json"}, "the form of the answer");
 }

@@ -71,8 +71,7 @@ CLI::App* add_probe_of(CLI::App& probe, const std::shared_ptr<Given>& given,
                     "is asked for (the default of a run that was trained on them)");
   add_number(command, "--commands", given->commands, NumberBounds::whole(2, kMostCommands),
              "commands of a trace, or elements of a word");
-  add_number(command, "--spacing", given->spacing, kCommandBounds,
-             "a reveal after every so many commands");
+  add_number(command, "--spacing", given->spacing, kCommandBounds, "commands between two reveals");
   add_number(command, "--count", options.count, NumberBounds::whole(1, 1'000'000'000), "traces");
   add_number(command, "--seed", options.seed, kSmallSeedBounds,
              "an evaluation seed: training never sees its traces");

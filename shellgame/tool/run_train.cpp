@@ -47,7 +47,7 @@ Experiment experiment_of(const TrainCommandOptions& options) {
   std::string file = options.experiment;
   if (file.empty()) {
     file = options.run + "/experiment.toml";
-    if (!options.resume) wrong_use("train must have an experiment's file, or --resume");
+    if (!options.resume) wrong_use("train needs an experiment file, or --resume");
     if (!std::filesystem::exists(file))
       wrong_use("--resume without an experiment's file must have a run in '{}'", options.run);
   }

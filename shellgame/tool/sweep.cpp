@@ -366,7 +366,7 @@ nlohmann::ordered_json run_sweep(const SweepOptions& options, int threads) {
       ++done;
       const double gone =
           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      say("sweep: {}/{} {}: {} ({} gone)", done, runs.size(), runs[i].directory,
+      say("sweep: {}/{} {}: {} ({} elapsed)", done, runs.size(), runs[i].directory,
           !runs[i].ending.empty() ? runs[i].ending
           : before                ? "was complete"
           : result.is_object()
@@ -379,7 +379,7 @@ nlohmann::ordered_json run_sweep(const SweepOptions& options, int threads) {
   std::vector<std::thread> workers;
   for (std::size_t i = 0; i < std::min(jobs, runs.size()); ++i) workers.emplace_back(work);
   for (std::thread& worker : workers) worker.join();
-  if (interrupted) fail("interrupted: the same command goes on");
+  if (interrupted) fail("interrupted: run the same command to continue");
   // Nobody may have put other runs there meanwhile.
   for (const OneRun& one : runs) check_run(options, one, threads);
   const Json all = gather(options, runs);

@@ -14,13 +14,14 @@ constexpr int kInterrupted = 130;  // as shells count a program that Ctrl-C ende
 
 void add_train(CLI::App& app) {
   auto options = std::make_shared<TrainCommandOptions>();
-  CLI::App* command = add_command(
-      app, "train",
-      "Train a model as an experiment's file says; interrupted at any moment, it goes on.",
-      {"shellgame train experiments/smoke.toml --run runs/smoke",
-       "shellgame train experiments/smoke.toml --run runs/other --set seed=3 --set "
-       "stages.0.batch=16",
-       "shellgame train --run runs/smoke --resume"});
+  CLI::App* command =
+      add_command(app, "train",
+                  "Train a model as an experiment file says; it can be interrupted at any moment "
+                  "and continued.",
+                  {"shellgame train experiments/smoke.toml --run runs/smoke",
+                   "shellgame train experiments/smoke.toml --run runs/other --set seed=3 --set "
+                   "stages.0.batch=16",
+                   "shellgame train --run runs/smoke --resume"});
   command->callback([options, command] {
     if (command->count("--threads") > 0) options->threads = thread_count();
     if (!learn_commands().train(*options)) std::exit(kInterrupted);
@@ -41,7 +42,7 @@ void add_train(CLI::App& app) {
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command->add_flag("--resume", options->resume,
-                    "go on with the run in the directory, or start it if there is none");
+                    "continue the run in the directory, or start it if there is none");
   command
       ->add_option("--from", options->from,
                    "start from this model's weights (the file's key `from`)")

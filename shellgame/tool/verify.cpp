@@ -78,7 +78,7 @@ void report_replay(const ReplayReport& report, const std::string& format, Replay
         report.mismatches, rate));
     if (report.isolated > 0) {
       print(fmt::format(
-          "{} of these traces are not of the trace language; each ran in a process of its own: {}",
+          "{} of these traces are outside the trace language; each ran in a process of its own: {}",
           report.isolated,
           report.protections.empty() ? "limits only, the system offers no protection"
                                      : fmt::format("{}", fmt::join(report.protections, ", "))));
@@ -100,7 +100,7 @@ void add_replay_options(CLI::App* command, ReplayOptions& replay) {
       ->type_name("PROGRAM")
       ->capture_default_str();
   add_number(command, "--doctest-every", replay.doctest_every, NumberBounds::whole(0, INT32_MAX),
-             "doctest, as a second witness, checks one trace of so many; 0 for none");
+             "doctest, as a second witness, checks every Nth trace; 0 for none");
 }
 
 void add_verify(CLI::App& app) {
@@ -108,8 +108,8 @@ void add_verify(CLI::App& app) {
   CLI::App* command = add_command(
       app, "verify",
       "Replay traces in a real CPython and count outputs that differ. This runs the traces' code. "
-      "What is not of the trace language runs in a process of its own, with limits and with what "
-      "protection the system offers (docs/traces.md); the report says which.",
+      "Anything outside the trace language runs in a process of its own, with limits and whatever "
+      "isolation the system offers (docs/traces.md); the report says which.",
       {"shellgame verify traces.jsonl", "shellgame verify session.txt --format json"},
       [options] { run(*options); });
   command->add_option("file", options->file, "text or JSON lines; - for standard input")

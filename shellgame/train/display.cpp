@@ -42,7 +42,7 @@ std::string step_line(const TrainingStep& r, std::size_t width, bool bar) {
   // From the whole text to what fits a narrow terminal: what matters least goes first.
   const std::string texts[] = {
       fmt::format("stage {}/{} {}  step {}/{}  loss {:.4f}  revealed {:.3f}  {} tokens/s{}  {} "
-                  "gone, at most {} left",
+                  "elapsed, at most {} left",
                   r.stage + 1, r.stages, name, r.stage_step, r.stage_steps, r.loss, r.accuracy,
                   rate_text(r.tokens_per_second), peak, clock_text(r.seconds), clock_text(left)),
       fmt::format("{}/{} {}  step {}/{}  loss {:.3f}  revealed {:.3f}  {}/s{}  {} left",

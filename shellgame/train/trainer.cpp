@@ -255,9 +255,9 @@ class Run {
     for (;;) {
       while (stage_is_over()) {
         if (place_.stage + 1 == experiment_.stages.size()) return true;
-        display_.say(fmt::format("stage {} {} left after {} steps: accuracy {:.4f}, {} tokens, {}",
-                                 place_.stage + 1, stage_name(), place_.stage_step,
-                                 running_accuracy(), tokens_, clock_text(seconds_)));
+        display_.say(fmt::format(
+            "stage {} {} finished after {} steps: accuracy {:.4f}, {} tokens, {}", place_.stage + 1,
+            stage_name(), place_.stage_step, running_accuracy(), tokens_, clock_text(seconds_)));
         begin_stage(place_.stage + 1);
       }
       const auto start = Clock::now();
@@ -269,7 +269,7 @@ class Run {
       const bool stop = options_.interrupted != nullptr && *options_.interrupted;
       if (stop || checkpoint_is_due()) save();
       if (stop) {
-        display_.say(fmt::format("stopped at step {}; --resume goes on from there", place_.step));
+        display_.say(fmt::format("stopped at step {}; use --resume to continue", place_.step));
         return false;
       }
     }

@@ -24,7 +24,7 @@ TEST(MemoryPromise, WhatDoesNotFitIsRefusedWithBothNumbers) {
     const MemoryPromise promise(std::uint64_t{1} << 60, "a belief");
     FAIL() << "an exbibyte was promised";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("a belief must fit memory: about 1024 PiB are needed"));
+    EXPECT_THAT(error.what(), HasSubstr("a belief must fit in memory: about 1024 PiB needed"));
     EXPECT_THAT(error.what(), HasSubstr("the machine has"));
   }
   EXPECT_NO_THROW(MemoryPromise(1000, "little"));

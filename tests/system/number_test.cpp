@@ -95,7 +95,7 @@ TEST(Memory, WhatDoesNotFitIsRefusedWithBothNumbers) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.exit_code(), 1);
-    EXPECT_THAT(error.what(), HasSubstr("a table must fit memory: about 4096 PiB are needed"));
+    EXPECT_THAT(error.what(), HasSubstr("a table must fit in memory: about 4096 PiB needed"));
     EXPECT_THAT(error.what(), HasSubstr("and the machine has"));
   }
 }

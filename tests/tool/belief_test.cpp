@@ -83,7 +83,8 @@ TEST(BeliefTool, ABeliefThatMemoryCannotHoldIsRefusedWithBothNumbers) {
   const Result result =
       run("belief --group S12 --uncertainty unknown-start --commands 1 --spacing 1");
   EXPECT_EQ(result.code, 1) << result.output;
-  EXPECT_THAT(result.output, HasSubstr("a belief over all orders of 12 variables must fit memory"));
+  EXPECT_THAT(result.output,
+              HasSubstr("a belief over all orders of 12 variables must fit in memory"));
   EXPECT_THAT(result.output, HasSubstr("are needed, and the machine has"));
 }
 

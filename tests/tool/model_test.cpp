@@ -147,7 +147,7 @@ TEST_F(ModelTool, WrongInputIsRefusedInASentence) {
   refuse(small + " --set num_heads=18446744073709551615", 2, "'num_heads' must be a whole number");
   refuse(small + " --lexemes --set vocab_size=3", 2, "'vocab_size' must be at least 90");
   refuse(small + " --set hidden_size=1048576 --set vocab_size=16777216 --set num_heads=1", 1,
-         "must fit memory: about");
+         "must fit in memory: about");
   refuse(small + " --set num_hidden_layers=1000000000", 2, "from 1 to 10000");
   refuse(
       "model new --set model_type=shellgame_hybrid --set 'layers=[\"nope\"]' --output " + in("x"),

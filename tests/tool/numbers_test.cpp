@@ -250,7 +250,7 @@ TEST(Numbers, WhatDoesNotFitMemoryIsRefusedBeforeAnythingIsMade) {
     // In no more than this: the machine is not to be taken along.
     const Result result = run(arguments, "ulimit -v 4000000; ");
     EXPECT_EQ(result.code, 1) << arguments << "\n" << result.output;
-    EXPECT_THAT(result.output, HasSubstr("must fit memory: about ")) << arguments;
+    EXPECT_THAT(result.output, HasSubstr("must fit in memory: about ")) << arguments;
   }
 }
 

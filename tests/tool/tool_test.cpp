@@ -79,7 +79,7 @@ TEST_F(Tool, VerifyJudgesForeignCodeAndSaysHowItRan) {
                                        "[the session ended with exit code 3]\n"));
   EXPECT_THAT(result.output, HasSubstr("[stopped: the session took longer than 1 s]"));
   EXPECT_THAT(result.output, HasSubstr("4 traces, 7 examples, 2 outputs, 2 mismatches"));
-  EXPECT_THAT(result.output, HasSubstr("3 of these traces are not of the trace language; each ran "
+  EXPECT_THAT(result.output, HasSubstr("3 of these traces are outside the trace language; each ran "
                                        "in a process of its own: "));
   for (const std::string option : {"--time-limit 0", "--time-limit 1e9", "--time-limit nan",
                                    "--memory-limit 1", "--memory-limit x"}) {

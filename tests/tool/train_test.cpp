@@ -167,7 +167,7 @@ TEST(TrainTool, WrongUseIsOneSentenceAndLeavesNothingBehind) {
     EXPECT_FALSE(std::filesystem::exists(folder / "run"));
   };
   const std::string run = " --run " + (folder / "run");
-  refused("train" + run, "must have an experiment's file");
+  refused("train" + run, "needs an experiment file");
   refused("train --resume" + run, "must have a run in");
   refused("train " + file + " --set stages.0.bath=2" + run, "did you mean 'batch'?");
   refused("train " + file + " --set stages.7.batch=2" + run, "a number below 2");

@@ -25,7 +25,7 @@ TEST(Display, ALineHasAllNumbers) {
   EXPECT_EQ(
       step_line(kReport, 400, false),
       "stage 2/6 (4;1)  step 50/100  loss 0.2500  revealed 0.500  54k tokens/s  40 % of peak  "
-      "1:05 gone, at most 1:15 left");
+      "1:05 elapsed, at most 1:15 left");
 }
 
 TEST(Display, ANarrowTerminalGetsWhatFits) {
