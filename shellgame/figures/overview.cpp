@@ -129,7 +129,7 @@ Figure overview_figure(FigureSources& sources) {
                 .table = CsvTable({"part", "architecture", "seed", "commands", "value"}),
                 .caption = {}};
   Canvas& canvas = figure.canvas;
-  draw_heading(canvas, 10, 14, "(a)", "A trace, shortened: predict what is printed");
+  draw_heading(canvas, 10, 14, "(a)", "A trace: predict what is printed");
   const Box trace = draw_trace(figure, sets[0], 10, 24);
 
   std::vector<double> points;
