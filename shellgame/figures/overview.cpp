@@ -164,7 +164,8 @@ Figure overview_figure(FigureSources& sources) {
   };
   const double middle = inner.centre();
   if (stream > commands && on_axis(stream))
-    mark_length(canvas, panel, stream, middle - 5, "longest stream of " + streaming, Anchor::kEnd);
+    mark_length(canvas, panel, stream, middle - 5, streaming + "'s longest training stream",
+                Anchor::kEnd);
   if (on_axis(commands))
     mark_length(canvas, panel, commands, middle + 9, "training traces", Anchor::kStart);
   std::vector<LegendEntry> legend;

@@ -104,7 +104,7 @@ TEST(Figure, TheOverviewShowsEverySeedAndTheLongestTrainedStream) {
   // Three architectures, three seeds, four lengths at the trained spacing.
   EXPECT_THAT(numbers_of(figure.table, 4, "accuracy"), testing::SizeIs(3 * 3 * 4));
   EXPECT_EQ(count_of(figure.canvas, "training traces"), 1u);
-  EXPECT_EQ(count_of(figure.canvas, "longest stream of DeltaNet"), 1u);
+  EXPECT_EQ(count_of(figure.canvas, "DeltaNet's longest training stream"), 1u);
   EXPECT_THAT(figure.canvas.svg({}),
               testing::HasSubstr("<title>DeltaNet [-1,1], seed 2: 128, 0.962</title>"));
 }
