@@ -165,7 +165,8 @@ Automaton automaton_of(const Sampler& sampler) {
   }
   // One program that says everything once; its automaton has all symbols.
   Program program(sampler.names(), sampler.shared_table());
-  const Program sample = sampler.sample(0, 0);
+  Program sample;  // of its start, and of no more commands than one
+  ProgramStream(sampler, 0, 0).next(sample, 1);
   for (const Event& event : sample.events()) {
     if (event.kind == EventKind::kAssign)
       program.add_assign(sample.variables(event)[0], sample.values(event)[0]);

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "shellgame/automata/automaton_file.h"
 #include "shellgame/system/error.h"
 
@@ -109,10 +111,32 @@ class Writer {
     text_ += "]\n";
   }
   void write(const StateWeights& soft) { text_ += "likelihood = " + weights(soft.weights) + "\n"; }
+  // A print may name a variable twice; a file's table names it once, with what both allow.
+  static std::vector<Cell> merged(const std::vector<Cell>& cells) {
+    std::vector<Cell> once;
+    for (const Cell& cell : cells) {
+      const auto known = std::ranges::find(once, cell.variable, &Cell::variable);
+      if (known == once.end()) {
+        once.push_back(cell);
+        continue;
+      }
+      std::erase_if(known->values, [&](ValueId value) {
+        return std::ranges::find(cell.values, value) == cell.values.end();
+      });
+    }
+    return once;
+  }
+
   void write(const Cells& cells) {
     text_ += "reveal = { ";
-    for (std::size_t k = 0; k < cells.cells.size(); ++k) {
-      const Cell& cell = cells.cells[k];
+    const std::vector<Cell> once = merged(cells.cells);
+    for (std::size_t k = 0; k < once.size(); ++k) {
+      const Cell& cell = once[k];
+      if (cell.values.empty())
+        wrong_use(
+            "a symbol of an automaton's file must allow some state, and one shows two values of "
+            "the variable '{}' at once",
+            space_.names().variable(cell.variable));
       text_ += fmt::format("{}{} = ", k > 0 ? ", " : "",
                            in_quotes(space_.names().variable(cell.variable)));
       if (cell.values.size() == 1) {

@@ -126,9 +126,11 @@ void advance(const Automaton& automaton, SymbolId symbol, DenseStore<double>& st
 
 }  // namespace
 
+void check_smoothing(const Automaton& automaton) { check_tabled(automaton, "smoothing"); }
+
 double smooth(const Automaton& automaton, std::span<const SymbolId> word,
               const std::function<void(std::size_t, const std::vector<double>&)>& visit) {
-  check_tabled(automaton, "smoothing");
+  check_smoothing(automaton);
   const std::size_t length = word.size();
   const std::size_t stride =
       std::max<std::size_t>(1, static_cast<std::size_t>(std::sqrt(static_cast<double>(length))));

@@ -21,6 +21,10 @@ double smooth(const Automaton& automaton, std::span<const SymbolId> word,
 std::vector<std::vector<double>> smoothed(const Automaton& automaton,
                                           std::span<const SymbolId> word);
 
+// Throws UsageError unless both are possible for the automaton: so that who has a filter to run
+// first need not run it.
+void check_smoothing(const Automaton& automaton);
+
 struct Path {
   std::vector<StateId> states;  // q_0 ... q_T
   double log_probability = 0;   // of the states and all evidence together

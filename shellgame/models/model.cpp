@@ -7,10 +7,28 @@
 #include "shellgame/ops/embedding.h"
 #include "shellgame/ops/loss.h"
 #include "shellgame/system/error.h"
+#include "shellgame/system/memory.h"
+#include "shellgame/system/saturating.h"
 
 namespace shellgame {
 
 Model::Model(ModelConfig config, InitOptions init) : config_(std::move(config)) {
+  // What does not fit is refused before anything is made: the system may promise memory that it
+  // does not have, and the first layers of a large model would be drawn for a minute.
+  make({.kind = InitKind::kCounted});
+  std::uint64_t numbers = 0;
+  for (const Parameter& parameter : parameters_)
+    numbers = saturating_add(numbers, static_cast<std::uint64_t>(parameter.value.numel()));
+  constexpr std::uint64_t kAlwaysThere = 1 << 24;
+  if (numbers > kAlwaysThere)
+    require_memory(saturating_multiply<std::uint64_t>(numbers, sizeof(float)),
+                   fmt::format("a model of {} parameters", numbers));
+  parameters_.clear();
+  blocks_.clear();
+  make(init);
+}
+
+void Model::make(const InitOptions& init) {
   const ModelSpec& spec = config_.spec();
   const Weights all(parameters_, init, spec.initializer_range);
   const Weights root = all.inside(spec.names.root);

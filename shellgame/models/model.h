@@ -53,6 +53,7 @@ class Model {
   bool constant_memory() const;
 
  private:
+  void make(const InitOptions& init);
   at::Tensor hidden(const at::Tensor& ids, ModelState* state, const Taps* taps) const;
 
   ModelConfig config_;

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "shellgame/system/memory.h"
+#include "shellgame/system/error.h"
 #include "shellgame/system/saturating.h"
 
 namespace shellgame {
@@ -47,29 +47,29 @@ RandomStream Weights::stream(const std::string& name) const {
 
 namespace {
 
-// A shape that does not fit is refused before it is asked for: the system may promise memory that
-// it does not have.
-void require_room(const std::string& name, const std::vector<std::int64_t>& shape) {
-  std::uint64_t bytes = sizeof(float);
+// Of a shape, with one number in memory.
+at::Tensor shape_alone(const std::string& name, const std::vector<std::int64_t>& shape) {
+  std::uint64_t numbers = 1;
   for (const std::int64_t size : shape)
-    bytes = saturating_multiply(bytes, static_cast<std::uint64_t>(size));
-  constexpr std::uint64_t kAlwaysThere = 1 << 26;
-  if (bytes <= kAlwaysThere) return;
-  require_memory(bytes,
-                 fmt::format("the parameter '{}' of shape {}", name, fmt::join(shape, " x ")));
+    numbers = saturating_multiply(numbers, static_cast<std::uint64_t>(size));
+  if (numbers > kMostParameters)
+    fail("the parameter '{}' of shape {} must have at most {} numbers", name,
+         fmt::join(shape, " x "), kMostParameters);
+  return at::zeros({1}, at::kFloat).expand(shape);
 }
 
 }  // namespace
 
 at::Tensor Weights::add(const std::string& name, at::Tensor value, bool decays) const {
-  value.requires_grad_();
+  if (init_.kind != InitKind::kCounted) value.requires_grad_();
   list_->push_back({.name = prefix_ + name, .value = value, .decays = decays});
   return value;
 }
 
 at::Tensor Weights::drawn(const std::string& name, std::vector<std::int64_t> shape,
                           const std::function<double(RandomStream&)>& draw, bool decays) const {
-  require_room(prefix_ + name, shape);
+  if (init_.kind == InitKind::kCounted)
+    return add(name, shape_alone(prefix_ + name, shape), decays);
   at::Tensor value = at::empty(shape, at::kFloat);
   if (init_.kind == InitKind::kUnset) return add(name, value, decays);
   RandomStream numbers = stream(name);
@@ -108,7 +108,7 @@ at::Tensor Weights::convolution(const std::string& name, std::int64_t channels,
 
 at::Tensor Weights::constant(const std::string& name, std::vector<std::int64_t> shape,
                              double value) const {
-  require_room(prefix_ + name, shape);
+  if (init_.kind == InitKind::kCounted) return add(name, shape_alone(prefix_ + name, shape), false);
   return add(name, at::full(shape, value, at::kFloat), false);
 }
 

@@ -24,7 +24,11 @@ struct Parameter {
 // How matrices and convolutions start: as flash-linear-attention's models do, all N(0, range), or
 // as Torch's layers do, uniform within 1/sqrt(inputs), embeddings N(0, 1); or not at all, for a
 // reader that fills them (drawing the paper's 236 million takes 10 s).
-enum class InitKind { kFla, kTorch, kUnset };
+// kCounted: nothing is made, for who only wants to know how large a model is.
+enum class InitKind { kFla, kTorch, kUnset, kCounted };
+
+// More numbers than this are no parameter's.
+inline constexpr std::uint64_t kMostParameters = std::uint64_t{1} << 50;
 
 struct InitOptions {
   std::uint64_t seed = 0;

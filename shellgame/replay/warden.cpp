@@ -12,6 +12,7 @@
 
 #include "shellgame/replay/replay_script.h"
 #include "shellgame/system/error.h"
+#include "shellgame/system/process.h"
 
 namespace shellgame {
 namespace {
@@ -85,8 +86,10 @@ Warden::~Warden() { stop_process(); }
 
 void Warden::start() {
   const std::vector<std::string> environment = bare_environment();
+  // By its whole path: with a bare environment Python would look for its library beside another
+  // one.
   process_ = std::make_unique<ScriptProcess>(
-      options_.python, std::string(kSessionScript) + kConfineScript + kWardenScript,
+      found_program(options_.python), std::string(kSessionScript) + kConfineScript + kWardenScript,
       std::vector<std::string>{folder_, std::to_string(options_.memory_limit << 20),
                                options_.protection == Protection::kAll ? "1" : "0",
                                options_.protection != Protection::kLimitsOnly ? "1" : "0"},

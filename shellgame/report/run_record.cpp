@@ -144,7 +144,8 @@ const std::vector<std::string>& probe_names() {
 
 std::vector<std::string> run_directories(const std::string& directory) {
   if (!fs::is_directory(directory)) {
-    wrong_use("'{}' must be the directory of a run or of a sweep, and is no directory", directory);
+    wrong_use("'{}' must be the directory of a run or a sweep, but it is not a directory",
+              directory);
   }
   std::string path = directory;
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();

@@ -115,6 +115,13 @@ void write_file(const std::string& path, std::string_view content) {
   file.commit();
 }
 
+void write_record(const std::string& path, std::string_view content) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+    fail("cannot write '{}': it must be a regular file", path);
+  write_file(path, content);
+}
+
 void remove_temporary_files_on_interrupt() { handle_interrupts(on_interrupt); }
 
 MappedFile::MappedFile(const std::string& path) {

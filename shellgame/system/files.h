@@ -48,6 +48,9 @@ class OutputFile {
 
 // Writes `content` to `path` in one go, with the same promise.
 void write_file(const std::string& path, std::string_view content);
+// The same for a file that nobody named: what stands there already must be a regular file (or a
+// link to one), since a pipe would be waited for and a device would swallow the record.
+void write_record(const std::string& path, std::string_view content);
 
 // Removes temporary files when the program is interrupted (SIGINT, SIGTERM, SIGHUP, unless they are
 // ignored), then dies of the signal.

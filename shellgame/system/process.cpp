@@ -11,7 +11,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -103,6 +105,22 @@ struct SpawnPlan {
 };
 
 }  // namespace
+
+std::string found_program(const std::string& name) {
+  const char* const path = ::getenv("PATH");
+  if (name.find('/') != std::string::npos) return std::filesystem::absolute(name).string();
+  for (std::string_view rest = path == nullptr ? "/usr/bin:/bin" : path; !rest.empty();) {
+    const std::size_t end = rest.find(':');
+    const std::filesystem::path folder = rest.substr(0, end);
+    rest = end == std::string_view::npos ? "" : rest.substr(end + 1);
+    const std::filesystem::path program =
+        std::filesystem::absolute(folder.empty() ? "." : folder) / name;
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(program, ignored) && ::access(program.c_str(), X_OK) == 0)
+      return program.string();
+  }
+  return name;
+}
 
 Process::Process(const std::vector<std::string>& command, const std::vector<int>& inherited,
                  const std::vector<std::string>* environment) {

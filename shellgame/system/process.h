@@ -12,6 +12,10 @@
 
 namespace shellgame {
 
+// Where a program is found that is started by this name: an absolute path, or the name itself if
+// PATH has no such program.
+std::string found_program(const std::string& name);
+
 class Process {
  public:
   // Starts command[0], looked up in PATH, in the caller's folder and with its environment, or with

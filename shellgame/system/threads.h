@@ -12,8 +12,8 @@ inline constexpr int kMostThreads = 1024;
 // OMP_NUM_THREADS, else all cores; never more than the cores that this process may use, since
 // nobody who asks for many threads there means this program alone.
 int default_thread_count();
-// More threads than cores may be asked for here (--threads), up to kMostThreads. Waits for a
-// parallel_for of another thread; must not be called from within work.
+// More threads than cores may be asked for here, up to kMostThreads. Waits for a parallel_for of
+// another thread; must not be called from within work.
 void set_thread_count(int count);
 int thread_count();
 

@@ -320,6 +320,9 @@ void run_belief(const BeliefCommand& command) {
     wrong_use("the rational filter is exact: it takes no --precision and no --flush-subnormals");
   const auto inputs =
       command.source->read(options.hard_resets ? Prints::kWhole : Prints::kByVariable);
+  if (command.smooth || command.path) {
+    for (const BeliefInput& input : inputs) check_smoothing(input.automaton);
+  }
   std::string text, stopped;
   Json traces = Json::array();
   if (command.format == "csv")
@@ -390,8 +393,9 @@ void add_belief(CLI::App& app) {
     if (command->get_subcommands().empty()) run_belief(*options);
   });
   command->require_subcommand(0, 1);
-  add_words(command, "--filter", options->filter.filter, filter_names(),
-            "how the belief is held; gain fits one gain a symbol to the word's own survivals");
+  add_words(
+      command, "--filter", options->filter.filter, filter_names(),
+      "how the belief is held; gain fits a gain for each symbol to the survivals of the word");
   add_words(command, "--precision", options->filter.precision, precision_names(),
             "every operation is rounded to it");
   add_format_flags(command, options->filter);

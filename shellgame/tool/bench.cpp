@@ -9,10 +9,13 @@
 #include "shellgame/replay/replay.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/system/memory.h"
 #include "shellgame/system/process.h"
+#include "shellgame/system/saturating.h"
 #include "shellgame/system/threads.h"
 #include "shellgame/tasks/task_file.h"
 #include "shellgame/tasks/trace.h"
+#include "shellgame/tasks/trace_size.h"
 #include "shellgame/tokens/batch.h"
 #include "shellgame/tokens/lexeme_tokenizer.h"
 #include "shellgame/tokens/throughput.h"
@@ -135,6 +138,8 @@ void bench_trace(const BenchOptions& options) {
         "group, commands and spacing may differ from the defaults");
   }
   const Sampler sampler(task);
+  require_memory(saturating_multiply(trace_bytes_per_command(sampler), task.commands),
+                 fmt::format("a trace of {} commands", task.commands));
   const TraceMaker maker(sampler);
   const LexemeTokenizer lexemes;
   const TokenMaker tokens(sampler, lexemes);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "shellgame/system/cores.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/threads.h"
@@ -51,9 +52,11 @@ void add_threads(CLI::App& command) {
   CLI::Option* option = command.add_option_function<std::string>(
       "-j,--threads",
       [](const std::string& text) {
-        set_thread_count(kThreadBounds.parse<int>("--threads", text));
+        // More threads than cores wait for each other: 1,024 on two cores took minutes for seconds.
+        set_thread_count(std::min(kThreadBounds.parse<int>("--threads", text), usable_cores()));
       },
-      "threads to use" + threads_default("") + ". Results do not depend on it");
+      "threads to use, at most as many as cores" + threads_default("") +
+          ". Results do not depend on it");
   declare_numbers(option->type_name("N"), {{"--threads", kThreadBounds}});
 }
 
@@ -82,7 +85,7 @@ void refuse_empty_values(CLI::App& app) {
     // What "transforms" is asked before all other checks: the sentence is always this one.
     option->transform(CLI::Validator(
         [](std::string& text) {
-          return std::string(text.empty() ? "the value must not be empty, and it is ''" : "");
+          return std::string(text.empty() ? "the value must not be empty" : "");
         },
         ""));
   }

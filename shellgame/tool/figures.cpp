@@ -147,7 +147,7 @@ void add_figures(CLI::App& app) {
        "shellgame figures --list"},
       [options] { run(*options); });
   command->add_option("names", options->names, "figures by name, or all")->type_name("NAME");
-  command->add_option("-o,--out", options->sources.out, "the folder for the figures")
+  command->add_option("-o,--output,--out", options->sources.out, "the folder for the figures")
       ->type_name("DIR");
   command
       ->add_option("--runs", options->sources.runs,

@@ -1,12 +1,14 @@
 // The learning part's side of `shellgame train`.
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <ctime>
 #include <filesystem>
 
 #include "shellgame/ops/engine.h"
+#include "shellgame/system/cores.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/interrupts.h"
@@ -114,7 +116,7 @@ bool run_train(const TrainCommandOptions& options) {
                    .evaluate = {},
                    .interrupted = &interrupted};
   run.evaluate = evaluation_of(run.experiment, run.run, run.quiet);
-  use_threads(run.experiment.threads);
+  use_threads(std::min(run.experiment.threads, usable_cores()));
   handle_interrupts(on_signal);
   return train(run).complete;
 }

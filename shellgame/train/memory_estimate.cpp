@@ -5,13 +5,24 @@
 #include <algorithm>
 #include <cmath>
 
+#include "shellgame/ops/engine.h"
 #include "shellgame/ops/memory.h"
+#include "shellgame/system/threads.h"
 #include "shellgame/train/batches.h"
 #include "shellgame/train/segment_gradient.h"
 
 namespace shellgame {
 
 namespace {
+
+class OneThread {
+ public:
+  OneThread() { use_threads(1); }
+  ~OneThread() { use_threads(before_); }
+
+ private:
+  int before_ = thread_count();
+};
 
 // What is in use after a forward pass of B rows of T tokens and was not before it.
 double kept_after_forward(const Model& model, std::int64_t B, std::int64_t T) {
@@ -25,6 +36,9 @@ double kept_after_forward(const Model& model, std::int64_t B, std::int64_t T) {
 }  // namespace
 
 RowMemory measure_row_memory(const Model& model, std::int64_t longest) {
+  // On one thread: others make scratch of their own whenever work first reaches them, which would
+  // count as kept, and what rows keep does not depend on the threads.
+  const OneThread one_thread;
   // Three lengths in steps of 1, 2, 4; whole chunks where rows are long enough for them.
   const std::int64_t unit = longest >= 512 ? 128 : std::max<std::int64_t>(1, longest / 4);
   kept_after_forward(model, 2, 4 * unit);  // tables and scratch are made once and stay

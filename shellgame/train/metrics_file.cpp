@@ -27,7 +27,9 @@ void write_all(int file, std::string_view bytes, const std::string& path) {
 }
 
 int open_to_append(const std::string& path) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+  // A pipe that came in between is not waited for.
+  const int file =
+      ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
   if (file < 0) fail("'{}' cannot be written: {}", path, std::strerror(errno));
   return file;
 }
@@ -60,7 +62,7 @@ MetricsFile::MetricsFile(const std::string& directory, std::int64_t last_step)
   std::int64_t steps = 0;
   if (std::filesystem::exists(path_)) kept = lines_up_to(path_, last_step, steps, damaged_);
   if (steps < last_step) first_missing_ = steps + 1;
-  write_file(path_, kept);
+  write_record(path_, kept);
   lines_ = open_to_append(path_);
   open_events(kept);
 }
@@ -69,7 +71,7 @@ void MetricsFile::open_events(const std::string& kept) {
   const std::string folder = directory_ + "/tensorboard";
   std::filesystem::create_directories(folder);
   events_path_ = folder + "/events.out.tfevents.0.shellgame";
-  write_file(events_path_, event_file_start(0) + events_of_metrics(kept));
+  write_record(events_path_, event_file_start(0) + events_of_metrics(kept));
   events_ = open_to_append(events_path_);
 }
 

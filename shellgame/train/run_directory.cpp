@@ -44,8 +44,9 @@ bool is_file(int descriptor, const std::string& path) {
 void check_run_directory(const std::string& run, const Experiment& experiment, bool resume) {
   if (!fs::exists(record_of(run))) return;
   if (!resume) {
-    wrong_use("'{}' has a run already: --resume goes on with it, another --run begins a new one",
-              run);
+    wrong_use(
+        "'{}' already holds a run: use --resume to continue it, or another --run for a new one",
+        run);
   }
   const std::string difference = experiment_difference(read_experiment(record_of(run)), experiment);
   if (!difference.empty())
@@ -70,8 +71,8 @@ RunDirectory::RunDirectory(const std::string& run, const Experiment& experiment,
       fail("'{}' was removed or replaced while this run started: start it again", run);
     check_run_directory(run, experiment, resume);
     for (const std::string& folder : {run, run + "/checkpoints"}) remove_partial(folder);
-    if (!fs::exists(record_of(run))) write_file(record_of(run), experiment.toml());
-    write_file(run + "/environment.json", environment_record().dump(1) + "\n");
+    if (!fs::exists(record_of(run))) write_record(record_of(run), experiment.toml());
+    write_record(run + "/environment.json", environment_record().dump(1) + "\n");
   } catch (...) {
     ::close(lock_);
     throw;

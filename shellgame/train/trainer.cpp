@@ -20,7 +20,9 @@
 #include "shellgame/ops/memory.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/system/memory.h"
 #include "shellgame/system/processor_time.h"
+#include "shellgame/system/saturating.h"
 #include "shellgame/train/batches.h"
 #include "shellgame/train/cell_name.h"
 #include "shellgame/train/display.h"
@@ -47,6 +49,9 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
+
+// At the least, for what an evaluation counts of a trace.
+constexpr std::uint64_t kEvaluatedTraceBytes = 64;
 
 std::string in_mebibytes(std::int64_t bytes) {
   return fmt::format("{:.0f} MiB", static_cast<double>(bytes) / (1 << 20));
@@ -143,6 +148,12 @@ class Run {
 
   void check_memory() {
     const std::string name = experiment_.name.empty() ? options_.run : experiment_.name;
+    // What cannot be evaluated at the end is said before the training.
+    if (options_.evaluate)
+      require_memory(
+          saturating_multiply(static_cast<std::uint64_t>(experiment_.evaluation.count),
+                              kEvaluatedTraceBytes),
+          fmt::format("what is counted of {} evaluated traces", experiment_.evaluation.count));
     if (experiment_.device != "cpu") {
       display_.say(fmt::format("{}: {} parameters", name, model_.parameter_count()));
       return;
@@ -173,8 +184,10 @@ class Run {
           [&](const RunCheckpoint& found) { restore(found); });
       // To begin anew would lose what the checkpoints may still hold for who looks into them.
       if (!checkpoint && !checkpoint_steps(checkpoints_).empty())
-        fail("none of the checkpoints in '{}' is whole: without them --resume begins anew",
-             checkpoints_);
+        fail(
+            "none of the checkpoints in '{}' is whole; remove them, and --resume starts from the "
+            "beginning",
+            checkpoints_);
       display_.say(checkpoint ? fmt::format("going on from step {}", checkpoint->step)
                               : "there is no checkpoint yet: starting from the beginning");
     }
@@ -477,7 +490,7 @@ class Run {
       const WeightAverage::Scope averaged(*average_);
       if (options_.evaluate) {
         const nlohmann::ordered_json cells = options_.evaluate(model_);
-        write_file(options_.run + "/evaluation.json", cells.dump(1) + "\n");
+        write_record(options_.run + "/evaluation.json", cells.dump(1) + "\n");
       }
       save_model(model_, model, save_options());
       const nlohmann::ordered_json result = {{"steps", place_.step},
@@ -487,7 +500,7 @@ class Run {
                                              {"accuracy", running_accuracy()},
                                              {"parameters", model_.parameter_count()},
                                              {"peak_memory_bytes", peak_memory()}};
-      write_file(options_.run + "/result.json", result.dump(1) + "\n");
+      write_record(options_.run + "/result.json", result.dump(1) + "\n");
     }
     display_.say(fmt::format("{}: {} steps, {} tokens, {}; accuracy {:.4f} over the last steps",
                              model, place_.step, tokens_, clock_text(seconds_),

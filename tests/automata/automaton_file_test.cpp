@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "shellgame/automata/from_program.h"
+#include "shellgame/programs/parse.h"
 #include "shellgame/system/error.h"
 
 namespace shellgame {
@@ -94,6 +96,19 @@ reset = "uniform"
                 allows(space, again.automaton.symbol(s), q));
     }
   }
+}
+
+TEST(AutomatonFile, APrintThatNamesAVariableTwiceIsWrittenOnce) {
+  const auto written = [](const std::string& second) {
+    const Program program =
+        parse(">>> a = 1\n>>> b = 2\n>>> print('a', a, 'a', a)\na 1 a " + second + "\n", "trace");
+    return write_automaton(word_of(program, Prints::kWhole).automaton, {});
+  };
+  const AutomatonFile again = parse_automaton(written("1"), "again.toml");
+  ASSERT_EQ(again.automaton.symbols().size(), 1u);
+  EXPECT_TRUE(allows(again.automaton.space(), again.automaton.symbol(0), 0));
+  EXPECT_FALSE(allows(again.automaton.space(), again.automaton.symbol(0), 1));
+  EXPECT_THROW(written("2"), UsageError);  // no state shows two values at once
 }
 
 TEST(AutomatonFile, SpecialCasesAreKnownByName) {

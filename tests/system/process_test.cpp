@@ -5,7 +5,11 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <cstdlib>
+#include <filesystem>
+
 #include "shellgame/system/error.h"
+#include "shellgame/system/files.h"
 #include "tests/system/scratch.h"
 
 namespace shellgame {
@@ -49,6 +53,22 @@ TEST(Process, TellsThatThereIsNoSuchProgram) {
   }
   EXPECT_THROW(Process({"/etc/passwd"}), Error);
   EXPECT_THROW(Process({}), UsageError);
+}
+
+TEST(Process, AProgramIsFoundWhereThePathHasItFirst) {
+  const ScratchFolder folder;
+  const std::string own = folder / "sh";
+  write_file(own, "#!/bin/sh\n");
+  const char* const before = ::getenv("PATH");
+  const std::string path = before == nullptr ? "/usr/bin:/bin" : before;
+  ::setenv("PATH", (folder.path() + ":" + path).c_str(), 1);
+  EXPECT_NE(found_program("sh"), own);  // it may not be run
+  std::filesystem::permissions(own, std::filesystem::perms::owner_all);
+  EXPECT_EQ(found_program("sh"), own);
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_TRUE(found_program("sh").ends_with("/sh"));
+  EXPECT_EQ(found_program("no-such-program"), "no-such-program");
+  EXPECT_EQ(found_program("/nowhere/sh"), "/nowhere/sh");
 }
 
 TEST(Process, HasExactlyTheEnvironmentThatItIsGiven) {

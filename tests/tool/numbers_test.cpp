@@ -246,12 +246,33 @@ TEST(Numbers, WhatDoesNotFitMemoryIsRefusedBeforeAnythingIsMade) {
         "trace --commands 900000000000 --verify --output /nowhere/file",
         "belief --commands 900000000000", "belief --count 9000000000000000",
         "belief --example joint-cycle --sample-word 900000000000",
-        "belief marginal-error --groups S3 --traces 1 --commands 900000000000"}) {
+        "belief marginal-error --groups S3 --traces 1 --commands 900000000000",
+        "bench trace --commands 900000000000",
+        "model new --set model_type=delta_net --set hidden_size=2048 --set num_heads=2 --set "
+        "num_hidden_layers=1000 --set vocab_size=90 --output /nowhere/model"}) {
     // In no more than this: the machine is not to be taken along.
     const Result result = run(arguments, "ulimit -v 4000000; ");
     EXPECT_EQ(result.code, 1) << arguments << "\n" << result.output;
     EXPECT_THAT(result.output, HasSubstr("must fit in memory: about ")) << arguments;
   }
+}
+
+// An automaton has a symbol for each command that traces may have, however many a trace has.
+TEST(Numbers, AnAutomatonOfATaskDoesNotMakeItsTraces) {
+  const std::string task = "belief --group S3 --moves swaps --print-automaton --commands ";
+  const Result result = run(task + "900000000000", "ulimit -v 4000000; ");
+  EXPECT_EQ(result.code, 0) << result.output;
+  EXPECT_EQ(result.output, run(task + "64").output);
+}
+
+// What a filter of 12 variables needs is not taken for a question that has no answer.
+TEST(Numbers, SmoothingOfManyVariablesIsRefusedBeforeItIsFiltered) {
+  const Result result =
+      run("belief --group S12 --moves swaps --uncertainty unknown-start --commands 2 --spacing 1 "
+          "--smooth",
+          "ulimit -v 2000000; ");
+  EXPECT_EQ(result.code, 2) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("smoothing needs at most 8 variables, not 12"));
 }
 
 }  // namespace

@@ -155,6 +155,56 @@ TEST(TrainTool, UnderNohupARunSurvivesTheEndOfItsTerminal) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 130) << status;
 }
 
+// A pipe in the place of a record that the run writes is no reason to wait for a reader.
+TEST(TrainTool, APipeInThePlaceOfARecordIsRefusedAtOnce) {
+  const ScratchFolder folder;
+  const std::string experiment = folder / "x.toml", run = folder / "run";
+  write_file(experiment, kExperiment);
+  const std::string train = "train " + experiment + " --run " + run;
+  ASSERT_EQ(shellgame::run(train + " --set stages.0.steps=1 --set stages.1.steps=1").code, 0);
+  for (const std::string name :
+       {"environment.json", "tensorboard/events.out.tfevents.0.shellgame"}) {
+    const std::string path = run + "/" + name;
+    std::filesystem::remove(path);
+    ASSERT_EQ(run_script("mkfifo " + path).code, 0);
+    const Result result = run_script("timeout -k 1 20 $tool train --run " + run + " --resume");
+    EXPECT_EQ(result.code, 1) << result.output;
+    EXPECT_THAT(result.output, HasSubstr("it must be a regular file"));
+    std::filesystem::remove(path);
+    std::filesystem::create_symlink("/dev/null", path);
+    EXPECT_EQ(run_script("$tool train --run " + run + " --resume").code, 1) << "a device: " << name;
+    std::filesystem::remove(path);
+  }
+  EXPECT_EQ(shellgame::run("train --run " + run + " --resume").code, 0);
+}
+
+TEST(TrainTool, AnEvaluationThatDoesNotFitIsRefusedBeforeTheTraining) {
+  const ScratchFolder folder;
+  const std::string experiment = folder / "x.toml", run = folder / "run";
+  write_file(experiment, kExperiment);
+  const Result result =
+      shellgame::run("train " + experiment + " --run " + run + " --set evaluation.count=1000000000",
+                     "ulimit -v 12000000; ");
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.output, HasSubstr("1000000000 evaluated traces must fit in memory: about "));
+  EXPECT_FALSE(std::filesystem::exists(run));
+}
+
+TEST(TrainTool, MoreThreadsThanCoresAreNotStarted) {
+  const ScratchFolder folder;
+  const std::string experiment = folder / "x.toml", run = folder / "run";
+  std::string text = kExperiment;
+  text.erase(text.find("threads = 1\n"), 12);
+  write_file(experiment, text);
+  const Result result = shellgame::run("train -j 1000 " + experiment + " --run " + run +
+                                       " --set stages.0.steps=1 --set stages.1.steps=1");
+  ASSERT_EQ(result.code, 0) << result.output;
+  const std::string record = read_file(run + "/experiment.toml");
+  const std::size_t at = record.find("threads = ");
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_LE(std::stoul(record.substr(at + 10)), std::thread::hardware_concurrency());
+}
+
 TEST(TrainTool, WrongUseIsOneSentenceAndLeavesNothingBehind) {
   const ScratchFolder folder;
   const std::string file = folder / "x.toml";

@@ -6,6 +6,7 @@
 
 #include "shellgame/ops/engine.h"
 #include "shellgame/ops/memory.h"
+#include "shellgame/system/threads.h"
 
 namespace shellgame {
 namespace {
@@ -47,6 +48,23 @@ TEST(MemoryEstimate, ShortRowsTellWhatLongBatchesKeep) {
       EXPECT_LT(expected, 1.4 * got);
     }
   }
+}
+
+// Threads make scratch of their own when work first reaches them, whenever that is.
+TEST(MemoryEstimate, ThreadsDoNotCountAsWhatRowsKeep) {
+  const int before = thread_count();
+  use_threads(1);
+  const Model model = small({{"hidden_size", 32}, {"num_hidden_layers", 1}, {"num_heads", 1}});
+  const double expected = measure_row_memory(model, 40'000).at(1, 40'000);
+  for (int i = 0; i < 12; ++i) {
+    use_threads(3);  // new threads, which have no scratch yet
+    const RowMemory row = measure_row_memory(model, 40'000);
+    EXPECT_EQ(row.of_pair, 0);
+    EXPECT_NEAR(row.at(1, 40'000) / expected, 1, 0.1);
+    EXPECT_EQ(thread_count(), 3);
+    use_threads(2);
+  }
+  use_threads(before);
 }
 
 TEST(MemoryEstimate, OnlyComposedAttentionKeepsPairsOfTokens) {

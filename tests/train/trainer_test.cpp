@@ -466,7 +466,7 @@ TEST(Trainer, WhatCannotStartIsRefused) {
   const ScratchFolder folder;
   const Experiment e = small_experiment();
   train(options_for(e, folder / "run"));
-  EXPECT_THAT(refusal(options_for(e, folder / "run")), testing::HasSubstr("has a run already"));
+  EXPECT_THAT(refusal(options_for(e, folder / "run")), testing::HasSubstr("already holds a run"));
   TrainOptions other = options_for(small_experiment({"seed=4"}), folder / "run");
   other.resume = true;
   EXPECT_THAT(refusal(other), testing::HasSubstr("it differs at /seed: 4"));
