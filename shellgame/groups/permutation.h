@@ -28,6 +28,7 @@ class Permutation {
   // The element of rank `rank` in the lexicographic order of all n! permutations of n points.
   static Permutation unrank(int n, std::uint64_t rank);
 
+  // Of a point from 0 to 15: no others have bits here.
   constexpr int image(int point) const {
     return static_cast<int>((bits_ >> (60 - 4 * point)) & 15);
   }

@@ -11,9 +11,10 @@ namespace shellgame {
 namespace {
 
 // The variables that a permutation moves, as an assignment of those alone.
-Permute moved_permute(const Permutation& permutation, std::size_t n) {
+Permute moved_permute(const Permutation& permutation) {
   Permute permute;
-  for (std::size_t v = 0; v < n; ++v) {
+  const auto moved = static_cast<std::size_t>(permutation.moved_points());
+  for (std::size_t v = 0; v < moved; ++v) {
     const auto source = static_cast<VariableId>(permutation.image(static_cast<int>(v)));
     if (source == v) continue;
     permute.targets.push_back(static_cast<VariableId>(v));
@@ -92,7 +93,7 @@ Mixture parse_mixture(const std::string& text, std::size_t n, Source source) {
       wrong_use("a mixture's cycles must stay within the {} variables, not '{}'", n,
                 text.substr(first, last - first));
     }
-    parts.push_back({weight, moved_permute(permutation, n)});
+    parts.push_back({weight, moved_permute(permutation)});
     at = stop < text.size() ? stop + 1 : stop;
     if (parts.size() > 64) wrong_use("a mixture must have at most 64 outcomes");
   }
