@@ -103,7 +103,7 @@ TEST(RunRecord, WhatIsNoRunIsWrongUse) {
   const ScratchFolder folder;
   EXPECT_THAT(failure_of(folder.path()).first, HasSubstr("there is no experiment.toml"));
   EXPECT_EQ(failure_of(folder.path()).second, 2);
-  EXPECT_THAT(failure_of(folder / "none").first, HasSubstr("is no directory"));
+  EXPECT_THAT(failure_of(folder / "none").first, HasSubstr("is not a directory"));
   EXPECT_EQ(failure_of(folder / "none").second, 2);
 }
 
