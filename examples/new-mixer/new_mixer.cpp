@@ -9,13 +9,13 @@
 #include <cmath>
 #include <exception>
 
+#include "shellgame/episodes/batcher.h"
+#include "shellgame/episodes/trace_source.h"
 #include "shellgame/models/mixer.h"
 #include "shellgame/models/model.h"
 #include "shellgame/ops/adamw.h"
 #include "shellgame/ops/engine.h"
 #include "shellgame/system/threads.h"
-#include "shellgame/tasks/sampler.h"
-#include "shellgame/tokens/batch.h"
 #include "shellgame/tokens/lexeme_tokenizer.h"
 
 namespace {
@@ -74,24 +74,18 @@ MixerEntry leaky_average_mixer() {
               }};
 }
 
-// Traces of a small task as token ids [B, T]; a sample is a pure function of (task, seed, index).
-struct Batch {
-  at::Tensor ids, targets;
-};
-
-Batch draw_batch(std::uint64_t first_index) {
+// Traces of a small task as token ids [B, T]; a batch is a pure function of its step.
+Batch draw_batch(std::int64_t step) {
   static const LexemeTokenizer tokenizer;
-  static const Sampler sampler(
+  static const TraceData data(
       Task{.group = "S3", .moves = Moves::kSwaps, .commands = 4, .spacing = 1});
-  static const TokenMaker maker(sampler, tokenizer);
-  constexpr std::int64_t kRows = 16, kWidth = 112;
-  Batch batch{at::empty({kRows, kWidth}, at::kLong), at::empty({kRows, kWidth}, at::kLong)};
-  fill_batch(maker, /*seed=*/1, first_index, LossOn::kAllTokens, LexemeTokenizer::kPad,
-             {.rows = kRows,
-              .width = kWidth,
-              .inputs = batch.ids.data_ptr<std::int64_t>(),
-              .targets = batch.targets.data_ptr<std::int64_t>()});
-  return batch;
+  static Batcher batcher(
+      {.sources = {data.source(&tokenizer, {.seed = 1})}, .rows = 16, .steps = 1 << 21});
+  return batcher.batch(step);
+}
+
+at::Tensor tensor_of(const std::vector<std::int64_t>& numbers, const Batch& batch) {
+  return at::tensor(numbers, at::kLong).view({batch.rows, batch.time});
 }
 
 // Returns the last loss over the first.
@@ -105,8 +99,9 @@ double train(const Model& model, int steps) {
   AdamW optimiser(values, decays, {});
   double first = 0, last = 0;
   for (int step = 0; step < steps; ++step) {
-    const Batch batch = draw_batch(static_cast<std::uint64_t>(16 * step));
-    const Model::Loss loss = model.loss(batch.ids, batch.targets);
+    const Batch batch = draw_batch(step);
+    const Model::Loss loss =
+        model.loss(tensor_of(batch.ids, batch), tensor_of(batch.targets, batch));
     loss.mean.backward();
     optimiser.step(/*learning_rate=*/3e-3);
     optimiser.clear_gradients();
@@ -120,7 +115,8 @@ double train(const Model& model, int steps) {
 // rms of the difference between token-by-token and all-at-once logits, over the latter's rms.
 double streaming_error(const Model& model) {
   const c10::NoGradGuard no_gradients;
-  const at::Tensor ids = draw_batch(1 << 20).ids;
+  const Batch batch = draw_batch(1 << 20);
+  const at::Tensor ids = tensor_of(batch.ids, batch);
   const at::Tensor parallel = model.logits(ids);
   ModelState state;
   std::vector<at::Tensor> steps;

@@ -171,7 +171,7 @@ Automaton automaton_of(const Sampler& sampler) {
     if (event.kind == EventKind::kAssign)
       program.add_assign(sample.variables(event)[0], sample.values(event)[0]);
     if (event.kind == EventKind::kStart)
-      program.add_start(static_cast<Source>(event.form), sample.variables(event),
+      program.add_start(static_cast<Condition>(event.form), sample.variables(event),
                         sample.values(event));
   }
   const bool hidden = task.branching || task.skipped;

@@ -1,5 +1,5 @@
-// Exact bounds for a probability of which only counts are known (Clopper and Pearson 1934), and the
-// mean and spread of some numbers.
+// Bounds for a probability of which only counts are known: exact ones (Clopper and Pearson 1934),
+// and for trials in clusters; the mean and spread of some numbers.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,19 @@ struct Bounds {
 // the trials are independent. No trials: [0, 1]. Throws UsageError if successes > trials or the
 // confidence is not between 0 and 1.
 Bounds binomial_bounds(std::uint64_t successes, std::uint64_t trials, double confidence = 0.95);
+
+// Successes and trials that belong together, such as the reveals of one trace.
+struct Cluster {
+  std::uint64_t right = 0, of = 0;
+};
+// Bounds for a share whose trials come in clusters and are not independent within one (Korn and
+// Graubard 1998): those of binomial_bounds for as many trials as give the variance that the
+// clusters show, corrected for how few clusters there are. Where they show none (all right, or all
+// wrong), or there is one only, each cluster counts as one trial.
+Bounds clustered_bounds(std::span<const Cluster> clusters, double confidence = 0.95);
+
+// The t below which a share p of Student's distribution lies, 0 < p < 1; degrees of freedom > 0.
+double student_quantile(double p, double degrees);
 
 // I_x(a, b), the regularised incomplete beta function: the chance of a or more successes in
 // a + b - 1 trials of probability x. a, b > 0, 0 <= x <= 1.

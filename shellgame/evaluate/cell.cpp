@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace shellgame {
 namespace {
 
@@ -35,6 +37,7 @@ Json position_json(const EvaluationCell& cell, const PositionGroup& group) {
                {"cross_entropy", group.cross_entropy},
                {"value_cross_entropy", group.value_cross_entropy}};
   json["bayes_cross_entropy"] = number(if_known(cell, group.bayes_cross_entropy));
+  json["regret"] = number(if_known(cell, group.regret));
   return json;
 }
 
@@ -55,14 +58,7 @@ Json shown_json(const ShownTrace& trace) {
 
 Json cell_json(const EvaluationReport& report, const EvaluationCell& cell) {
   Json json;
-  if (cell.length.empty()) {
-    json["commands"] = cell.commands;
-    json["spacing"] = cell.spacing;
-  } else {
-    // A range stays a text.
-    json["length"] = cell.length.find('-') == std::string::npos ? Json(std::stoull(cell.length))
-                                                                : Json(cell.length);
-  }
+  for (const Coordinate& axis : cell.axes) json[axis.name] = axis_json(axis);
   for (const Metric& metric : evaluation_metrics()) {
     json[metric.name] = number(metric.get(cell, cell.all));
   }
@@ -76,6 +72,8 @@ Json cell_json(const EvaluationReport& report, const EvaluationCell& cell) {
                     {"last_quarter_accuracy", bounds_of(all.last_quarter_accuracy)},
                     {"last_eighth_accuracy", bounds_of(all.last_eighth_accuracy)},
                     {"whole_prefix_accuracy", bounds_of(all.whole_prefix_accuracy)}};
+  if (cell.has_beliefs && std::isfinite(all.regret_bounds.high))
+    json["bounds"]["regret"] = {all.regret_bounds.low, all.regret_bounds.high};
   json["first_failure_median"] = number(all.first_failure_median);
   json["traces"] = all.traces;
   json["reveals"] = all.reveals;
@@ -152,9 +150,13 @@ const std::vector<Metric>& evaluation_metrics() {
        [](const EvaluationCell& c, const Statistics& s) {
          return if_known(c, s.bayes_cross_entropy);
        }},
-      {"bayes_gap",
+      {"regret",
+       [](const EvaluationCell& c, const Statistics& s) { return if_known(c, s.regret); }},
+      {"outside",
+       [](const EvaluationCell&, const Statistics& s) { return std::optional(s.outside); }},
+      {"expected_bayes_accuracy",
        [](const EvaluationCell& c, const Statistics& s) {
-         return if_known(c, s.cross_entropy - s.bayes_cross_entropy);
+         return if_known(c, s.expected_bayes_accuracy);
        }},
       {"bayes_accuracy",
        [](const EvaluationCell& c, const Statistics& s) { return if_known(c, s.bayes_accuracy); }},
@@ -175,8 +177,11 @@ Json to_json(const EvaluationReport& report) {
 }
 
 std::string to_csv(const EvaluationReport& report) {
-  std::string text =
-      "commands,spacing,length,mode,precision,count,seeds,traces,reveals,tokens,chance";
+  std::string text;
+  if (!report.cells.empty()) {
+    for (const Coordinate& axis : report.cells.front().axes) text += axis.name + ",";
+  }
+  text += "mode,precision,count,seeds,traces,reveals,tokens,chance";
   for (const Metric& metric : evaluation_metrics()) text += fmt::format(",{}", metric.name);
   for (const Metric& metric : evaluation_metrics()) text += fmt::format(",{}_spread", metric.name);
   text +=
@@ -184,11 +189,9 @@ std::string to_csv(const EvaluationReport& report) {
       "whole_prefix_accuracy_low,whole_prefix_accuracy_high\n";
   for (const EvaluationCell& cell : report.cells) {
     const Statistics& all = cell.all;
-    const bool traces = cell.length.empty();
-    text += fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{}", traces ? fmt::format("{}", cell.commands) : "",
-        traces ? fmt::format("{}", cell.spacing) : "", cell.length, report.mode, report.precision,
-        report.count, cell.seeds.size(), all.traces, all.reveals, cell.tokens, all.chance);
+    for (const Coordinate& axis : cell.axes) text += axis.value + ",";
+    text += fmt::format("{},{},{},{},{},{},{},{}", report.mode, report.precision, report.count,
+                        cell.seeds.size(), all.traces, all.reveals, cell.tokens, all.chance);
     const auto field = [](const std::optional<double>& value) {
       return value ? fmt::format(",{}", *value) : ",";
     };

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "shellgame/episodes/source.h"
 #include "shellgame/evaluate/tally.h"
 
 namespace shellgame {
@@ -30,8 +31,7 @@ struct SeedResult {
 };
 
 struct EvaluationCell {
-  std::uint64_t commands = 0, spacing = 0;   // of traces
-  std::string length;                        // of sequences: "64" or "40-256"
+  std::vector<Coordinate> axes;              // the point: 64 commands, spacing 8
   Statistics all;                            // the traces of all seeds together
   std::vector<PositionGroup> few_positions;  // for people: at most 16 groups
   std::vector<SeedResult> seeds;

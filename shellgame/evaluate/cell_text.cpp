@@ -50,31 +50,32 @@ std::string nats_text(double value) {
 }
 
 std::string cells_text(const EvaluationReport& report) {
-  const bool sequences = !report.cells.empty() && !report.cells.front().length.empty();
   const bool beliefs = std::ranges::any_of(report.cells, [](const EvaluationCell& cell) {
     return cell.has_beliefs && cell.all.bayes_cross_entropy > 0;
   });
   const bool several = std::ranges::any_of(
       report.cells, [](const EvaluationCell& cell) { return cell.seeds.size() > 1; });
-  std::vector<std::string> titles = sequences ? std::vector<std::string>{"length"}
-                                              : std::vector<std::string>{"commands", "spacing"};
+  std::vector<std::string> titles;
+  if (!report.cells.empty()) {
+    for (const Coordinate& axis : report.cells.front().axes) titles.push_back(axis.name);
+  }
   for (const char* title : {"accuracy", "bounds"}) titles.emplace_back(title);
   if (several) titles.emplace_back("spread");
-  for (const char* title : {"final", "bounds", "last 1/4", "last 1/8", "whole", "scaled", "nats"}) {
+  for (const char* title :
+       {"final", "bounds", "last 1/4", "last 1/8", "whole", "scaled", "nats", "outside"}) {
     titles.emplace_back(title);
   }
   if (beliefs) {
-    for (const char* title : {"Bayes", "gap", "agrees"}) titles.emplace_back(title);
+    for (const char* title : {"Bayes", "regret", "bounds", "best", "agrees"})
+      titles.emplace_back(title);
   }
   titles.emplace_back("first failure");
   if (several) titles.emplace_back("accuracy of each seed");
   Table table(titles);
   for (const EvaluationCell& cell : report.cells) {
     const Statistics& all = cell.all;
-    std::vector<std::string> row = sequences
-                                       ? std::vector<std::string>{cell.length}
-                                       : std::vector<std::string>{fmt::format("{}", cell.commands),
-                                                                  fmt::format("{}", cell.spacing)};
+    std::vector<std::string> row;
+    for (const Coordinate& axis : cell.axes) row.push_back(axis.value);
     row.push_back(share_text(all.accuracy.value));
     row.push_back(bounds_text(all.accuracy));
     std::vector<double> each;
@@ -87,10 +88,14 @@ std::string cells_text(const EvaluationReport& report) {
     row.push_back(share_text(all.whole_prefix_accuracy.value));
     row.push_back(share_text(all.scaled_accuracy));
     row.push_back(nats_text(all.cross_entropy));
+    row.push_back(nats_text(all.outside));
     if (beliefs) {
       row.push_back(cell.has_beliefs ? nats_text(all.bayes_cross_entropy) : "-");
-      row.push_back(cell.has_beliefs ? nats_text(all.cross_entropy - all.bayes_cross_entropy)
+      row.push_back(cell.has_beliefs ? nats_text(all.regret) : "-");
+      row.push_back(cell.has_beliefs ? fmt::format("{}-{}", nats_text(all.regret_bounds.low),
+                                                   nats_text(all.regret_bounds.high))
                                      : "-");
+      row.push_back(cell.has_beliefs ? share_text(all.expected_bayes_accuracy) : "-");
       row.push_back(cell.has_beliefs ? share_text(all.bayes_agreement) : "-");
     }
     const bool none = all.whole_prefix_accuracy.right == all.whole_prefix_accuracy.of;
@@ -107,12 +112,7 @@ std::string cells_text(const EvaluationReport& report) {
 
 std::string positions_text(const EvaluationCell& cell) {
   const bool beliefs = cell.has_beliefs && cell.all.bayes_cross_entropy > 0;
-  std::vector<std::string> titles = {cell.length.empty() ? "reveal" : "target",
-                                     cell.length.empty() ? "command" : "input",
-                                     "accuracy",
-                                     "bounds",
-                                     "whole",
-                                     "nats"};
+  std::vector<std::string> titles = {"reveal", "command", "accuracy", "bounds", "whole", "nats"};
   if (beliefs) titles.emplace_back("Bayes");
   titles.emplace_back("");
   Table table(titles);
@@ -141,15 +141,13 @@ bool is_shown(std::size_t at, std::size_t error, std::size_t count) {
          at + 1 == count;
 }
 
-std::string shown_text(const ShownTrace& trace, bool sequences) {
+std::string shown_text(const ShownTrace& trace) {
   const auto wrong = std::ranges::count(trace.lines, false, &ShownLine::right);
   const auto first = std::ranges::find(trace.lines, false, &ShownLine::right);
   const auto error = static_cast<std::size_t>(first - trace.lines.begin());
-  std::string text = fmt::format("\n{} {} of seed {}: {} {}, {} wrong\n",
-                                 sequences ? "sequence" : "trace", trace.index, trace.seed,
-                                 trace.lines.size(), sequences ? "targets" : "reveals", wrong);
-  Table table({sequences ? "input" : "command", sequences ? "" : "variable", "predicted", "true",
-               "p(true)", "Bayes", "p(Bayes)", ""});
+  std::string text = fmt::format("\ntrace {} of seed {}: {} reveals, {} wrong\n", trace.index,
+                                 trace.seed, trace.lines.size(), wrong);
+  Table table({"command", "variable", "predicted", "true", "p(true)", "Bayes", "p(Bayes)", ""});
   bool gap = false;
   for (std::size_t i = 0; i < trace.lines.size(); ++i) {
     const ShownLine& line = trace.lines[i];
@@ -159,9 +157,8 @@ std::string shown_text(const ShownTrace& trace, bool sequences) {
       continue;
     }
     gap = false;
-    table.add({fmt::format("{}", line.command), sequences ? "" : line.variable, line.chosen,
-               line.truth, fmt::format("{:.4f}", line.probability),
-               line.bayes.empty() ? "-" : line.bayes,
+    table.add({fmt::format("{}", line.command), line.variable, line.chosen, line.truth,
+               fmt::format("{:.4f}", line.probability), line.bayes.empty() ? "-" : line.bayes,
                line.bayes.empty() ? "-" : fmt::format("{:.4f}", line.bayes_probability),
                line.right   ? ""
                : i == error ? "<- first error"
@@ -173,11 +170,9 @@ std::string shown_text(const ShownTrace& trace, bool sequences) {
 }  // namespace
 
 std::string to_text(const EvaluationReport& report) {
-  const bool sequences = !report.cells.empty() && !report.cells.front().length.empty();
-  std::string text =
-      fmt::format("{}\n{}, {}, {}, {} {}{} a seed", report.model, report.task,
-                  report.mode == "free" ? "free-running" : "teacher-forced", report.precision,
-                  report.count, sequences ? "sequence" : "trace", report.count == 1 ? "" : "s");
+  std::string text = fmt::format("{}\n{}, {}, {}, {} trace{} a seed", report.model, report.task,
+                                 report.mode == "free" ? "free-running" : "teacher-forced",
+                                 report.precision, report.count, report.count == 1 ? "" : "s");
   if (!report.cells.empty()) {
     text += report.cells.front().seeds.size() > 1 ? ", seeds" : ", seed";
     for (const SeedResult& seed : report.cells.front().seeds) text += fmt::format(" {}", seed.seed);
@@ -188,12 +183,8 @@ std::string to_text(const EvaluationReport& report) {
   if (report.cells.size() == 1) text += "\n" + positions_text(report.cells.front());
   for (const EvaluationCell& cell : report.cells) {
     if (cell.shown.empty()) continue;
-    if (report.cells.size() > 1) {
-      text += cell.length.empty()
-                  ? fmt::format("\n{} commands, spacing {}:", cell.commands, cell.spacing)
-                  : fmt::format("\nlength {}:", cell.length);
-    }
-    for (const ShownTrace& trace : cell.shown) text += shown_text(trace, !cell.length.empty());
+    if (report.cells.size() > 1) text += fmt::format("\n{}:", axes_words(cell.axes));
+    for (const ShownTrace& trace : cell.shown) text += shown_text(trace);
   }
   std::uint64_t tokens = 0;
   for (const EvaluationCell& cell : report.cells) tokens += cell.tokens;

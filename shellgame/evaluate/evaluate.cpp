@@ -6,8 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
-#include "shellgame/evaluate/row_buffer.h"
+#include "shellgame/evaluate/episode_buffer.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/memory.h"
 #include "shellgame/system/number.h"
@@ -42,12 +43,17 @@ struct Place {
 struct Logits {
   at::Tensor values, log_sums, largest;  // [P, vocabulary], [P], [P]
 
+  // What they say about the question's node, along the true value.
+  Verdict judge(std::size_t place, const WaitingQuestion& waiting) const {
+    return judge(place, waiting.question.values->node(waiting.node), waiting.true_branch(),
+                 waiting.question.end_token, waiting.branch_belief());
+  }
   Verdict judge(std::size_t place, const ValueTree::Node& node, std::uint32_t truth,
-                std::uint32_t end) const {
+                std::uint32_t end, std::span<const double> belief = {}) const {
     const double* row =
         values.data_ptr<double>() + static_cast<std::int64_t>(place) * values.size(1);
     return shellgame::judge(row, log_sums.data_ptr<double>()[place],
-                            largest.data_ptr<double>()[place], node, truth, end);
+                            largest.data_ptr<double>()[place], node, truth, end, belief);
   }
 };
 
@@ -67,7 +73,7 @@ ModelState copy_of(const ModelState& state) {
 class Batch {
  public:
   Batch(const Model& model, const EvaluationOptions& options, Evaluation& result,
-        std::vector<RowBuffer> rows)
+        std::vector<EpisodeBuffer> rows)
       : model_(model),
         options_(options),
         result_(result),
@@ -79,13 +85,13 @@ class Batch {
     for (;;) {
       parallel_for(rows_.size(), [&](std::size_t r) { rows_[r].fill(slice_ + 1); });
       std::size_t length = 0, tokens = 0;
-      for (const RowBuffer& row : rows_) length = std::max(length, row.left());
+      for (const EpisodeBuffer& row : rows_) length = std::max(length, row.left());
       if (length == 0) return;
       length = std::min(length, slice_);
       if (options_.mode == EvaluationMode::kFree) length = up_to_a_choice(length);
-      for (const RowBuffer& row : rows_) tokens += std::min(length, row.left());
+      for (const EpisodeBuffer& row : rows_) tokens += std::min(length, row.left());
       options_.mode == EvaluationMode::kFree ? read_and_choose(length) : read(length);
-      for (RowBuffer& row : rows_) row.advance(length);
+      for (EpisodeBuffer& row : rows_) row.advance(length);
       result_.tokens += tokens;
       if (options_.progress) options_.progress(tokens);
     }
@@ -136,28 +142,27 @@ class Batch {
       if (!from) continue;
       // Places count from the first waiting one's, which is token `from` of the slice.
       const std::uint64_t base = rows_[r].waiting().front().place() - *from;
-      for (const WaitingReveal& waiting : rows_[r].waiting()) {
-        const std::size_t depths = waiting.reveal.values->path(waiting.reveal.value).size();
+      for (const WaitingQuestion& waiting : rows_[r].waiting()) {
+        const std::size_t depths = waiting.question.values->path(waiting.question.value).size();
         for (std::size_t depth = waiting.depth; depth < depths; ++depth) {
-          const std::uint64_t token = waiting.reveal.after + depth - base;
+          const std::uint64_t token = waiting.question.after + depth - base;
           if (token < length) places.push_back({r, token});
         }
-        if (waiting.reveal.after - base >= length && waiting.depth == 0) break;
+        if (waiting.question.after - base >= length && waiting.depth == 0) break;
       }
     }
     const Logits logits = pass(next_ids(length), places, state_);
     for (std::size_t i = 0; i < places.size(); ++i) {
-      RowBuffer& row = rows_[places[i].row];
-      WaitingReveal& waiting = row.waiting().front();
-      waiting.take_along_truth(logits.judge(i, waiting.reveal.values->node(waiting.node),
-                                            waiting.true_branch(), waiting.reveal.end_token));
+      EpisodeBuffer& row = rows_[places[i].row];
+      WaitingQuestion& waiting = row.waiting().front();
+      waiting.take_along_truth(logits.judge(i, waiting));
       if (waiting.at_true_end()) finish(row);
     }
   }
 
   // Free-running: not further than to the first place at which some row chooses.
   std::size_t up_to_a_choice(std::size_t length) const {
-    for (const RowBuffer& row : rows_) {
+    for (const EpisodeBuffer& row : rows_) {
       if (const auto place = row.next_place()) length = std::min(length, *place + 1);
     }
     return length;
@@ -171,20 +176,20 @@ class Batch {
     const Logits logits = pass(next_ids(length), places, state_);
     weigh_truth(places, logits);
     for (std::size_t i = 0; i < places.size(); ++i) {
-      RowBuffer& row = rows_[places[i].row];
-      WaitingReveal& waiting = row.waiting().front();
-      if (waiting.reveal.length == 0) {
+      EpisodeBuffer& row = rows_[places[i].row];
+      WaitingQuestion& waiting = row.waiting().front();
+      if (waiting.question.length == 0) {
         wrong_use("free-running needs rows in which the values stand: traces, not sequences");
       }
-      const ValueTree& values = *waiting.reveal.values;
+      const ValueTree& values = *waiting.question.values;
       const Verdict verdict =
-          logits.judge(i, values.node(waiting.node), 0, waiting.reveal.end_token);
+          logits.judge(i, values.node(waiting.node), 0, waiting.question.end_token);
       waiting.node = values.node(waiting.node).next[verdict.best];
       ++waiting.depth;
       row.replace_first(values.node(waiting.node).value);
       if (!values.node(waiting.node).one_value) continue;
       waiting.chosen = values.node(waiting.node).value;
-      waiting.right = *waiting.chosen == waiting.reveal.value;
+      waiting.right = *waiting.chosen == waiting.question.value;
       finish(row);
     }
   }
@@ -192,15 +197,14 @@ class Batch {
   // The cross entropy of the true value where a choice begins. A value of several tokens is read to
   // its end on a copy of what the model remembers.
   void weigh_truth(const std::vector<Place>& places, const Logits& logits) {
-    std::vector<WaitingReveal*> reveals;  // that began here
-    std::vector<WaitingReveal> truths;    // along the true value
+    std::vector<WaitingQuestion*> reveals;  // that began here
+    std::vector<WaitingQuestion> truths;    // along the true value
     std::vector<Place> left;
     for (std::size_t i = 0; i < places.size(); ++i) {
-      WaitingReveal& waiting = rows_[places[i].row].waiting().front();
+      WaitingQuestion& waiting = rows_[places[i].row].waiting().front();
       if (waiting.depth > 0) continue;
-      WaitingReveal truth = waiting;
-      truth.take_along_truth(logits.judge(i, waiting.reveal.values->node(ValueTree::kRoot),
-                                          waiting.true_branch(), waiting.reveal.end_token));
+      WaitingQuestion truth = waiting;
+      truth.take_along_truth(logits.judge(i, truth));
       if (truth.at_true_end()) {
         take(waiting, truth);
       } else {
@@ -214,16 +218,15 @@ class Batch {
     while (!truths.empty()) {
       at::Tensor ids = at::zeros({static_cast<std::int64_t>(rows_.size()), 1}, at::kLong);
       for (std::size_t i = 0; i < truths.size(); ++i) {
-        const WaitingReveal& truth = truths[i];
+        const WaitingQuestion& truth = truths[i];
         ids.data_ptr<std::int64_t>()[left[i].row] =
-            truth.reveal.values->tokens(truth.reveal.value)[truth.depth - 1];
+            truth.question.values->tokens(truth.question.value)[truth.depth - 1];
       }
       const Logits next = pass(ids, left, state);
       std::size_t kept = 0;
       for (std::size_t i = 0; i < truths.size(); ++i) {
-        WaitingReveal& truth = truths[i];
-        truth.take_along_truth(next.judge(i, truth.reveal.values->node(truth.node),
-                                          truth.true_branch(), truth.reveal.end_token));
+        WaitingQuestion& truth = truths[i];
+        truth.take_along_truth(next.judge(i, truth));
         if (truth.at_true_end()) {
           take(*reveals[i], truth);
           continue;
@@ -239,18 +242,20 @@ class Batch {
     }
   }
 
-  static void take(WaitingReveal& waiting, const WaitingReveal& truth) {
+  static void take(WaitingQuestion& waiting, const WaitingQuestion& truth) {
     waiting.nats = truth.nats;
     waiting.value_nats = truth.value_nats;
     waiting.strict = truth.strict;
+    waiting.regret = truth.regret;
+    waiting.inside = truth.inside;
   }
 
   // The first waiting reveal of the row has its answer.
-  void finish(RowBuffer& row) {
-    const WaitingReveal& done = row.waiting().front();
+  void finish(EpisodeBuffer& row) {
+    const WaitingQuestion& done = row.waiting().front();
     result_.tally.add(row.index(), done.answer());
     if (row.index() < result_.shown.size()) {
-      const AskedReveal& reveal = done.reveal;
+      const Question& reveal = done.question;
       ShownReveal shown{.command = reveal.command,
                         .variable = reveal.variable,
                         .value = reveal.value,
@@ -270,16 +275,16 @@ class Batch {
   const EvaluationOptions& options_;
   Evaluation& result_;
   at::Device device_;
-  std::vector<RowBuffer> rows_;
+  std::vector<EpisodeBuffer> rows_;
   std::size_t slice_;
   ModelState state_;
 };
 
-void check_vocabulary(const Model& model, const RowMaker& rows) {
+void check_vocabulary(const Model& model, const Source& source) {
   const std::int64_t vocabulary = model.config().spec().vocabulary;
-  if (rows.vocabulary_size() > static_cast<std::uint64_t>(vocabulary)) {
+  if (source.vocabulary_size() > static_cast<std::uint64_t>(vocabulary)) {
     wrong_use("the model must know the {} tokens of the task, but its vocabulary has {}",
-              rows.vocabulary_size(), vocabulary);
+              source.vocabulary_size(), vocabulary);
   }
 }
 
@@ -312,19 +317,19 @@ std::int64_t growing_memory(const Model& model, std::uint64_t tokens) {
                              4 * token + 5 * heads * 256 * width);
 }
 
-Evaluation evaluate(const Model& model, const RowMaker& rows, std::uint64_t first,
+Evaluation evaluate(const Model& model, const Source& source, std::uint64_t first,
                     std::uint64_t count, const EvaluationOptions& options) {
   if (options.rows == 0) wrong_use("at least one row must go through the model");
-  check_vocabulary(model, rows);
+  check_vocabulary(model, source);
   std::size_t side_by_side = options.rows;
   if (options.most_memory > 0) {
-    const std::int64_t one = growing_memory(model, rows.tokens());
+    const std::int64_t one = growing_memory(model, source.tokens());
     if (one > options.most_memory) {
       fail(
           "the memory limit must hold what the model remembers of a row of {} tokens: about {}, "
           "and "
           "the limit is {}; take shorter rows or a larger limit",
-          rows.tokens(), in_gib(one), in_gib(options.most_memory));
+          source.tokens(), in_gib(one), in_gib(options.most_memory));
     }
     if (one > 0) {
       side_by_side = std::min(side_by_side, static_cast<std::size_t>(options.most_memory / one));
@@ -332,7 +337,7 @@ Evaluation evaluate(const Model& model, const RowMaker& rows, std::uint64_t firs
   }
   const std::size_t together = std::min<std::uint64_t>(side_by_side, count);
   if (const std::size_t slice = slice_of(options, together); slice > kSlice)
-    require_memory(pass_memory(model, together, std::min<std::uint64_t>(slice, rows.tokens())),
+    require_memory(pass_memory(model, together, std::min<std::uint64_t>(slice, source.tokens())),
                    fmt::format("{} rows with {} tokens at once", together, slice));
   require_memory(saturating_multiply<std::uint64_t>(count, sizeof(Tally::Trace)),
                  fmt::format("what is counted of {} rows", count));
@@ -341,9 +346,9 @@ Evaluation evaluate(const Model& model, const RowMaker& rows, std::uint64_t firs
   result.tally = Tally(count);
   result.shown.resize(std::min<std::size_t>(options.show, count));
   for (std::uint64_t done = 0; done < count; done += side_by_side) {
-    std::vector<RowBuffer> batch;
+    std::vector<EpisodeBuffer> batch;
     for (std::uint64_t i = done; i < std::min<std::uint64_t>(count, done + side_by_side); ++i) {
-      batch.emplace_back(rows.row(first + i), i);
+      batch.emplace_back(source.episode(first + i), i);
     }
     Batch(model, options, result, std::move(batch)).run();
   }

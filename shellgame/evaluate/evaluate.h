@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "shellgame/evaluate/rows.h"
+#include "shellgame/episodes/source.h"
 #include "shellgame/evaluate/tally.h"
 #include "shellgame/models/model.h"
 
@@ -51,7 +51,7 @@ struct Evaluation {
 // Rows first, ..., first + count - 1. The answer at a reveal is found by greedy descent in its
 // ValueTree. Throws UsageError if the model's vocabulary is too small, Error if a logit is not a
 // number.
-Evaluation evaluate(const Model& model, const RowMaker& rows, std::uint64_t first,
+Evaluation evaluate(const Model& model, const Source& source, std::uint64_t first,
                     std::uint64_t count, const EvaluationOptions& options = {});
 
 // What a model needs for one row of so many tokens beyond what it always needs, in bytes: 0 where

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "shellgame/system/error.h"
 
@@ -14,16 +15,44 @@ Share share_of(std::uint64_t right, std::uint64_t of, double confidence) {
   return {right, of, ratio(static_cast<double>(right), of), binomial_bounds(right, of, confidence)};
 }
 
+// A share of trials of which each trace gives several.
+Share clustered_share(const std::vector<Cluster>& traces, double confidence) {
+  Share share;
+  for (const Cluster& trace : traces) {
+    share.right += trace.right;
+    share.of += trace.of;
+  }
+  share.value = ratio(static_cast<double>(share.right), share.of);
+  share.bounds = clustered_bounds(traces, confidence);
+  return share;
+}
+
 // Right ones among the last 1/part of each trace's reveals.
 Share last_part(const Tally& tally, std::size_t part, double confidence) {
-  std::uint64_t right = 0, of = 0;
+  std::vector<Cluster> traces;
   for (const Tally::Trace& trace : tally.traces()) {
     const std::size_t size = trace.right.size(), last = (size + part - 1) / part;
-    of += last;
-    right += static_cast<std::uint64_t>(
-        std::count(trace.right.end() - static_cast<std::ptrdiff_t>(last), trace.right.end(), true));
+    const auto right =
+        std::count(trace.right.end() - static_cast<std::ptrdiff_t>(last), trace.right.end(), true);
+    traces.push_back({static_cast<std::uint64_t>(right), last});
   }
-  return share_of(right, of, confidence);
+  return clustered_share(traces, confidence);
+}
+
+// Bounds of a mean over all reveals: a ratio of sums, whose error comes from the traces.
+Bounds regret_bounds(const Tally& tally, double mean, double confidence) {
+  double squares = 0, reveals = 0, traces = 0;
+  for (const Tally::Trace& trace : tally.traces()) {
+    if (trace.right.empty()) continue;
+    const auto size = static_cast<double>(trace.right.size());
+    squares += (trace.regret - mean * size) * (trace.regret - mean * size);
+    reveals += size;
+    traces += 1;
+  }
+  if (traces < 2) return {0, std::numeric_limits<double>::infinity()};
+  const double error = std::sqrt(squares * traces / (traces - 1)) / reveals;
+  const double reach = student_quantile((1 + confidence) / 2, traces - 1) * error;
+  return {std::max(0.0, mean - reach), mean + reach};
 }
 
 void add_first_failures(const Tally& tally, const StatisticsOptions& options, Statistics& result) {
@@ -70,6 +99,7 @@ void add_positions(const Tally& tally, const StatisticsOptions& options, Statist
     group.cross_entropy = ratio(sum.nats, sum.traces);
     group.value_cross_entropy = ratio(sum.value_nats, sum.traces);
     group.bayes_cross_entropy = ratio(sum.bayes_nats, sum.traces);
+    group.regret = ratio(sum.regret, sum.traces);
     result.positions.push_back(group);
   }
 }
@@ -87,6 +117,9 @@ Tally::Position& Tally::Position::operator+=(const Position& other) {
   nats += other.nats;
   value_nats += other.value_nats;
   bayes_nats += other.bayes_nats;
+  bayes_expected += other.bayes_expected;
+  regret += other.regret;
+  outside += other.outside;
   return *this;
 }
 
@@ -97,6 +130,7 @@ void Tally::add(std::size_t trace, const Answer& answer) {
   const std::size_t k = seen.right.size();
   seen.right.push_back(answer.right);
   seen.last_command = answer.command;
+  seen.regret += answer.regret;
   if (!answer.right && !seen.first_failure) seen.first_failure = answer.command;
   if (k == positions_.size()) positions_.emplace_back();
   positions_[k] += {.traces = 1,
@@ -108,7 +142,10 @@ void Tally::add(std::size_t trace, const Answer& answer) {
                     .commands = answer.command,
                     .nats = answer.nats,
                     .value_nats = answer.value_nats,
-                    .bayes_nats = answer.bayes_nats};
+                    .bayes_nats = answer.bayes_nats,
+                    .bayes_expected = answer.bayes_expected,
+                    .regret = answer.regret,
+                    .outside = answer.outside};
 }
 
 void Tally::append(const Tally& other) {
@@ -127,7 +164,13 @@ Statistics statistics_of(const Tally& tally, const StatisticsOptions& options) {
   Statistics result;
   result.traces = tally.traces().size();
   result.reveals = all.traces;
-  result.accuracy = share_of(all.right, all.traces, confidence);
+  std::vector<Cluster> traces;
+  for (const Tally::Trace& trace : tally.traces())
+    traces.push_back(
+        {static_cast<std::uint64_t>(std::ranges::count(trace.right, true)), trace.right.size()});
+  result.accuracy = clustered_share(traces, confidence);
+  // Which reveals are strictly right is not kept by trace: their bounds take reveals as
+  // independent.
   result.strict_accuracy = share_of(all.strict, all.traces, confidence);
   std::uint64_t with_reveals = 0, right_at_last = 0, whole = 0;
   for (const Tally::Trace& trace : tally.traces()) {
@@ -150,6 +193,10 @@ Statistics statistics_of(const Tally& tally, const StatisticsOptions& options) {
   result.bayes_cross_entropy = ratio(all.bayes_nats, all.traces);
   result.bayes_accuracy = ratio(static_cast<double>(all.bayes_right), all.traces);
   result.bayes_agreement = ratio(static_cast<double>(all.agrees), all.traces);
+  result.expected_bayes_accuracy = ratio(all.bayes_expected, all.traces);
+  result.regret = ratio(all.regret, all.traces);
+  result.regret_bounds = regret_bounds(tally, result.regret, confidence);
+  result.outside = ratio(all.outside, all.traces);
   add_first_failures(tally, options, result);
   add_positions(tally, options, result);
   return result;

@@ -23,6 +23,10 @@ struct Answer {
   bool agrees = false;       // the chosen value is one of the most probable
   bool bayes_right = false;  // the first of the most probable values is the true one
   double bayes_nats = 0;     // -log belief(true value)
+  double bayes_expected =
+      0;               // the largest probability of the belief: how often its choice is right
+  double regret = 0;   // KL(belief || model) over the values; of a certain one -log p(it)
+  double outside = 0;  // the model's probability that no value comes
 };
 
 class Tally {
@@ -39,13 +43,14 @@ class Tally {
     std::uint64_t traces = 0, right = 0, strict = 0, agrees = 0, bayes_right = 0;
     std::uint64_t whole = 0;     // traces whose reveals up to here are all right
     std::uint64_t commands = 0;  // sum over traces
-    double nats = 0, value_nats = 0, bayes_nats = 0;
+    double nats = 0, value_nats = 0, bayes_nats = 0, bayes_expected = 0, regret = 0, outside = 0;
     Position& operator+=(const Position& other);
   };
   struct Trace {
     std::vector<bool> right;                     // by reveal
     std::optional<std::uint64_t> first_failure;  // the command of the first wrong reveal
     std::uint64_t last_command = 0;              // of the last reveal
+    double regret = 0;                           // sum
   };
   const std::vector<Position>& positions() const { return positions_; }
   const std::vector<Trace>& traces() const { return traces_; }
@@ -55,8 +60,9 @@ class Tally {
   std::vector<Trace> traces_;
 };
 
-// A share with its exact bounds. Where one trace gives several of the trials, the bounds take them
-// as independent, which reveals of one trace are not: `standard_error` does not.
+// A share with its bounds. Reveals of one trace are not independent: where a trace gives several of
+// the trials, the bounds are those of as many independent ones as the spread between traces is
+// worth (clustered_bounds).
 struct Share {
   std::uint64_t right = 0, of = 0;
   double value = 0;
@@ -69,7 +75,7 @@ struct PositionGroup {
   double command = 0;               // mean over the reveals of the group
   Share accuracy;
   Share whole_prefix;  // traces right from the first reveal to the group's last
-  double cross_entropy = 0, value_cross_entropy = 0, bayes_cross_entropy = 0;
+  double cross_entropy = 0, value_cross_entropy = 0, bayes_cross_entropy = 0, regret = 0;
 };
 
 struct Statistics {
@@ -85,6 +91,10 @@ struct Statistics {
   double cross_entropy = 0, value_cross_entropy = 0;
   // Where beliefs are known.
   double bayes_cross_entropy = 0, bayes_accuracy = 0, bayes_agreement = 0;
+  double expected_bayes_accuracy = 0;  // of the belief's own choice, without a drawn truth
+  double regret = 0;                   // nats; KL(belief || model over the values)
+  Bounds regret_bounds;                // over traces
+  double outside = 0;                  // probability that the model gives to no value
   // The first failure of a trace comes at the command of its first wrong reveal; a trace without
   // one counts as its whole length. The mean is that of min(first failure, length): the area below
   // the survival curve.

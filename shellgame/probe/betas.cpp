@@ -24,7 +24,7 @@ Json row_of(Json row, std::vector<double>& betas) {
 
 }  // namespace
 
-Json probe_betas(const Model& model, const std::vector<ProbeTrace>& traces) {
+Json probe_betas(const Model& model, const std::vector<WholeEpisode>& traces) {
   const std::vector<LayerHeads> layers = heads_of(model);
   const std::vector<HeadPlace> places = heads_with(layers, &LayerHeads::beta);
   if (places.empty()) {
@@ -32,7 +32,7 @@ Json probe_betas(const Model& model, const std::vector<ProbeTrace>& traces) {
               layers.front().mixer);
   }
   std::vector<ByKind> found(places.size());
-  for (const ProbeTrace& trace : traces) {
+  for (const WholeEpisode& trace : traces) {
     const Recorded recorded = record(model, trace, {"beta"});
     for (std::size_t i = 0; i < places.size(); ++i) {
       // [T * n, H]: n steps a token

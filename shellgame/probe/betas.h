@@ -13,7 +13,7 @@ inline constexpr double kNearTwo = 1.9;
 
 // {"layers": [{layer, above_1.9, count, mean, min, q05, ..., max}], "heads": [the same with
 // "head"], "kinds": [with "kind" as well]}. Throws UsageError if no mixer has a beta.
-nlohmann::ordered_json probe_betas(const Model& model, const std::vector<ProbeTrace>& traces);
+nlohmann::ordered_json probe_betas(const Model& model, const std::vector<WholeEpisode>& traces);
 // For people: a row a head, and the median beta of each kind.
 std::string betas_as_text(const nlohmann::ordered_json& report);
 

@@ -146,7 +146,7 @@ ModelState copied_state(const ModelState& state) {
   return copy;
 }
 
-Recorded record(const Model& model, const ProbeTrace& trace,
+Recorded record(const Model& model, const WholeEpisode& trace,
                 const std::vector<std::string>& names) {
   const at::NoGradGuard no_gradients;
   const auto device = model.parameters().front().value.device();

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "shellgame/episodes/whole_episodes.h"
 #include "shellgame/models/model.h"
-#include "shellgame/probe/probe_traces.h"
 
 namespace shellgame {
 
@@ -45,6 +45,7 @@ ModelState copied_state(const ModelState& state);
 
 // What flows through taps while a model reads one trace: by layer and name, [T or T * n, H, ...].
 using Recorded = std::vector<std::map<std::string, at::Tensor>>;
-Recorded record(const Model& model, const ProbeTrace& trace, const std::vector<std::string>& taps);
+Recorded record(const Model& model, const WholeEpisode& trace,
+                const std::vector<std::string>& taps);
 
 }  // namespace shellgame

@@ -116,14 +116,14 @@ Taps taps_of(const Intervention& how, int heads) {
               }};
 }
 
-Statistics accuracy_with(const Model& model, const RowMaker& rows, std::uint64_t count,
+Statistics accuracy_with(const Model& model, const Source& rows, std::uint64_t count,
                          const Taps* taps) {
   const EvaluationOptions options{.rows = kRows, .taps = taps};
   const Evaluation result = evaluate(model, rows, 0, count, options);
   return statistics_of(result.tally, {.chance = rows.chance(), .length = rows.length()});
 }
 
-Json probe_intervene(const Model& model, const RowMaker& rows, std::uint64_t count,
+Json probe_intervene(const Model& model, const Source& rows, std::uint64_t count,
                      const InterveneOptions& options) {
   if (options.change == Change::kPatch && count % 2 != 0) {
     wrong_use("a patch needs an even count of traces, not {}: each gets what another has", count);

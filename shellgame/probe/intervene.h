@@ -34,7 +34,7 @@ struct Intervention {
 Taps taps_of(const Intervention& intervention, int heads);
 
 // The accuracy of revealed values over the traces of `rows`, with or without (null) changes.
-Statistics accuracy_with(const Model& model, const RowMaker& rows, std::uint64_t count,
+Statistics accuracy_with(const Model& model, const Source& rows, std::uint64_t count,
                          const Taps* taps = nullptr);
 
 struct InterveneOptions {
@@ -48,8 +48,8 @@ struct InterveneOptions {
 // {"chance": c, "accuracy": without changes, "heads": [{layer, head, tap, change, amount,
 // accuracy, lost, standard_error}]}, one row for each head and amount. Throws UsageError if no
 // layer has the tap.
-nlohmann::ordered_json probe_intervene(const Model& model, const RowMaker& rows,
-                                       std::uint64_t count, const InterveneOptions& options);
+nlohmann::ordered_json probe_intervene(const Model& model, const Source& rows, std::uint64_t count,
+                                       const InterveneOptions& options);
 // For people: a row a head, a column an amount.
 std::string intervene_as_text(const nlohmann::ordered_json& report);
 

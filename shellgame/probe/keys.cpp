@@ -25,14 +25,14 @@ struct HeadSteps {
   std::vector<at::Tensor> transitions;
   std::vector<std::vector<std::uint16_t>> sources;
 
-  void add(const ProbeTrace& trace, const at::Tensor& k, const at::Tensor& beta,
+  void add(const WholeEpisode& trace, const at::Tensor& k, const at::Tensor& beta,
            const at::Tensor& decay) {
     keys.push_back(k);
     const at::Tensor step = 1 - beta * k.square().sum(-1);
     eigenvalues.insert(eigenvalues.end(), step.data_ptr<double>(),
                        step.data_ptr<double>() + step.numel());
     const auto steps = k.size(0) / static_cast<std::int64_t>(trace.ids.size());
-    for (const ProbeCommand& command : trace.commands) {
+    for (const Step& command : trace.steps) {
       if (transitions.size() == kMostCommands) return;
       const auto from = static_cast<std::int64_t>(command.from) * steps;
       const auto size = static_cast<std::int64_t>(command.to - command.from) * steps;
@@ -146,7 +146,7 @@ PrincipalParts principal_parts(const at::Tensor& keys) {
   return parts;
 }
 
-Json probe_keys(const Model& model, const std::vector<ProbeTrace>& traces) {
+Json probe_keys(const Model& model, const std::vector<WholeEpisode>& traces) {
   const std::vector<LayerHeads> layers = heads_of(model);
   const std::vector<HeadPlace> places = heads_with(layers, &LayerHeads::beta);
   if (places.empty()) {
@@ -154,7 +154,7 @@ Json probe_keys(const Model& model, const std::vector<ProbeTrace>& traces) {
               layers.front().mixer);
   }
   std::vector<HeadSteps> heads(places.size());
-  for (const ProbeTrace& trace : traces) {
+  for (const WholeEpisode& trace : traces) {
     const Recorded recorded = record(model, trace, {"k", "beta", "decay", "left"});
     for (std::size_t i = 0; i < places.size(); ++i) {
       const auto& taps = recorded[static_cast<std::size_t>(places[i].layer)];

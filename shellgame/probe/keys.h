@@ -26,6 +26,6 @@ PrincipalParts principal_parts(const at::Tensor& keys);
 // `from_own` that to what the command does, `permutation` the share of commands for which both are
 // the same: of every second command, while the basis is of the others; null where no command is
 // certain. Throws UsageError if no mixer has keys and betas.
-nlohmann::ordered_json probe_keys(const Model& model, const std::vector<ProbeTrace>& traces);
+nlohmann::ordered_json probe_keys(const Model& model, const std::vector<WholeEpisode>& traces);
 
 }  // namespace shellgame

@@ -20,7 +20,7 @@ constexpr std::size_t kRowsAtOnce = 32;       // side by side
 constexpr std::size_t kTokensAtOnce = 1024;   // tokens at once
 constexpr std::int64_t kMostBytes = 1 << 30;  // of states of some heads that are kept together
 
-at::Tensor ids_of(const std::vector<ProbeTrace>& traces, const std::vector<std::size_t>& rows,
+at::Tensor ids_of(const std::vector<WholeEpisode>& traces, const std::vector<std::size_t>& rows,
                   std::size_t from, std::size_t to) {
   at::Tensor ids = at::empty(
       {static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(to - from)}, at::kLong);
@@ -32,7 +32,7 @@ at::Tensor ids_of(const std::vector<ProbeTrace>& traces, const std::vector<std::
 }
 
 // One batch of traces whose commands stand at the same tokens.
-void walk_batch(const Model& model, const std::vector<ProbeTrace>& traces,
+void walk_batch(const Model& model, const std::vector<WholeEpisode>& traces,
                 const std::vector<std::size_t>& rows, const std::vector<std::size_t>& commands,
                 const SeeState& see) {
   const auto device = model.parameters().front().value.device();
@@ -40,7 +40,7 @@ void walk_batch(const Model& model, const std::vector<ProbeTrace>& traces,
   ModelState state;
   std::size_t read = 0;
   for (std::size_t place = 0; place < commands.size(); ++place) {
-    const std::size_t end = traces[rows.front()].commands[commands[place]].to;
+    const std::size_t end = traces[rows.front()].steps[commands[place]].to;
     while (read < end) {
       const std::size_t to = std::min(end, read + kTokensAtOnce);
       model.logits_at(ids_of(traces, rows, read, to).to(device), none, &state);
@@ -55,15 +55,15 @@ struct Targets {
   at::Tensor truth, belief;  // [N, n * n]; belief may be undefined
 };
 
-Targets targets_of(const ProbeTraces& traces, const std::vector<std::size_t>& commands) {
-  const auto n = static_cast<std::int64_t>(traces.variables());
+Targets targets_of(const WholeEpisodes& traces, const std::vector<std::size_t>& commands) {
+  const auto n = static_cast<std::int64_t>(traces.source().variables());
   const auto samples = static_cast<std::int64_t>(traces.all().size() * commands.size());
   Targets targets{.truth = at::zeros({samples, n * n}, at::kDouble), .belief = {}};
-  if (traces.has_beliefs()) targets.belief = at::zeros({samples, n * n}, at::kDouble);
+  if (traces.source().has_beliefs()) targets.belief = at::zeros({samples, n * n}, at::kDouble);
   std::int64_t sample = 0;
-  for (const ProbeTrace& trace : traces.all()) {
+  for (const WholeEpisode& trace : traces.all()) {
     for (const std::size_t c : commands) {
-      const ProbeCommand& command = trace.commands[c];
+      const Step& command = trace.steps[c];
       double* truth = targets.truth.data_ptr<double>() + sample * n * n;
       for (std::int64_t v = 0; v < n; ++v) {
         truth[v * n + command.state[static_cast<std::size_t>(v)]] = 1;
@@ -117,13 +117,13 @@ std::vector<std::size_t> spread_commands(std::size_t commands, std::size_t count
   return places;
 }
 
-void walk_states(const Model& model, const std::vector<ProbeTrace>& traces,
+void walk_states(const Model& model, const std::vector<WholeEpisode>& traces,
                  const std::vector<std::size_t>& commands, const SeeState& see) {
   const at::NoGradGuard no_gradients;
   std::map<std::vector<std::size_t>, std::vector<std::size_t>> alike;
   for (std::size_t i = 0; i < traces.size(); ++i) {
     std::vector<std::size_t> tokens;
-    for (const std::size_t c : commands) tokens.push_back(traces[i].commands[c].to);
+    for (const std::size_t c : commands) tokens.push_back(traces[i].steps[c].to);
     alike[tokens].push_back(i);
   }
   for (const auto& [tokens, rows] : alike) {
@@ -146,11 +146,11 @@ std::vector<HeadPlace> heads_with_state(const std::vector<LayerHeads>& layers) {
   return heads;
 }
 
-std::vector<Readout> read_states(const Model& model, const ProbeTraces& traces,
+std::vector<Readout> read_states(const Model& model, const WholeEpisodes& traces,
                                  const std::vector<HeadPlace>& heads, std::size_t places) {
   const std::size_t count = traces.all().size();
   if (count < 4) wrong_use("a readout needs at least 4 traces, not {}", count);
-  const auto commands = spread_commands(traces.all().front().commands.size(), places);
+  const auto commands = spread_commands(traces.all().front().steps.size(), places);
   const Targets targets = targets_of(traces, commands);
   const auto samples = static_cast<std::int64_t>(count * commands.size());
   const auto fitted = static_cast<std::int64_t>(count * 3 / 4 * commands.size());
@@ -183,14 +183,14 @@ std::vector<Readout> read_states(const Model& model, const ProbeTraces& traces,
         });
     for (std::size_t i = 0; i < kept; ++i) {
       result.push_back(readout_of(heads[next + i], features[i], targets, fitted,
-                                  static_cast<std::int64_t>(traces.variables())));
+                                  static_cast<std::int64_t>(traces.source().variables())));
     }
     next += kept;
   }
   return result;
 }
 
-Json probe_state(const Model& model, const ProbeTraces& traces, std::size_t places) {
+Json probe_state(const Model& model, const WholeEpisodes& traces, std::size_t places) {
   const std::vector<HeadPlace> heads = heads_with_state(heads_of(model));
   const std::vector<Readout> readouts = read_states(model, traces, heads, places);
   const std::vector<Transplant> moved = transplant_states(model, traces.all(), heads, 4);
@@ -216,16 +216,16 @@ Json probe_state(const Model& model, const ProbeTraces& traces, std::size_t plac
     }
     rows.push_back(std::move(row));
   }
-  Json report = {{"chance", 1.0 / static_cast<double>(traces.variables())},
+  Json report = {{"chance", 1.0 / static_cast<double>(traces.source().variables())},
                  {"bayes_accuracy", nullptr}};
-  if (traces.has_beliefs()) {
-    const auto commands = spread_commands(traces.all().front().commands.size(), places);
+  if (traces.source().has_beliefs()) {
+    const auto commands = spread_commands(traces.all().front().steps.size(), places);
     const Targets targets = targets_of(traces, commands);
-    report["bayes_accuracy"] =
-        right_values(targets.belief, targets.truth, static_cast<std::int64_t>(traces.variables()))
-            .to(at::kDouble)
-            .mean()
-            .item<double>();
+    report["bayes_accuracy"] = right_values(targets.belief, targets.truth,
+                                            static_cast<std::int64_t>(traces.source().variables()))
+                                   .to(at::kDouble)
+                                   .mean()
+                                   .item<double>();
   }
   report["heads"] = rows;
   return report;

@@ -23,7 +23,7 @@ std::vector<std::size_t> spread_commands(std::size_t commands, std::size_t count
 // together.
 using SeeState = std::function<void(const std::vector<std::size_t>& rows, std::size_t place,
                                     const ModelState& state)>;
-void walk_states(const Model& model, const std::vector<ProbeTrace>& traces,
+void walk_states(const Model& model, const std::vector<WholeEpisode>& traces,
                  const std::vector<std::size_t>& commands, const SeeState& see);
 
 struct Readout {
@@ -37,14 +37,14 @@ struct Readout {
 };
 // Of `places` commands of each trace; three quarters of the traces are fitted. Throws UsageError if
 // there are fewer than 4 traces.
-std::vector<Readout> read_states(const Model& model, const ProbeTraces& traces,
+std::vector<Readout> read_states(const Model& model, const WholeEpisodes& traces,
                                  const std::vector<HeadPlace>& heads, std::size_t places);
 
 // {"chance", "bayes_accuracy" (of the most probable value; null where beliefs are not known),
 // "heads": [{layer, head, accuracy, exact, explained, belief,
 // follows, stays, questions, features, fitted, of}]}. Throws UsageError if no layer has a state of
 // one size.
-nlohmann::ordered_json probe_state(const Model& model, const ProbeTraces& traces,
+nlohmann::ordered_json probe_state(const Model& model, const WholeEpisodes& traces,
                                    std::size_t places);
 
 // The heads that remember something of one size. Throws UsageError if there is none.

@@ -88,13 +88,13 @@ std::string objection(const Candidate& best, const Statistics& whole, double cha
 
 }  // namespace
 
-Json find_tracker(const Model& model, const ProbeTraces& traces, const TrackerOptions& options) {
+Json find_tracker(const Model& model, const WholeEpisodes& traces, const TrackerOptions& options) {
   const std::vector<LayerHeads> layers = heads_of(model);
   const std::vector<HeadPlace> heads = heads_with_state(layers);
   const std::uint64_t judged = std::min<std::uint64_t>(options.judged, traces.all().size());
-  const Statistics whole = accuracy_with(model, traces.rows(), judged);
-  const double chance = traces.rows().chance();
-  const double bayes = traces.has_beliefs() ? whole.bayes_accuracy : 1;
+  const Statistics whole = accuracy_with(model, traces.source(), judged);
+  const double chance = traces.source().chance();
+  const double bayes = traces.source().has_beliefs() ? whole.bayes_accuracy : 1;
 
   std::vector<Candidate> all;
   for (const Readout& readout : read_states(model, traces, heads, options.places)) {
@@ -117,7 +117,7 @@ Json find_tracker(const Model& model, const ProbeTraces& traces, const TrackerOp
     const int own_heads = layers[static_cast<std::size_t>(place.layer)].heads;
     const auto with = [&](const Intervention& change) {
       const Taps taps = taps_of(change, own_heads);
-      return accuracy_with(model, traces.rows(), judged, &taps).accuracy.value;
+      return accuracy_with(model, traces.source(), judged, &taps).accuracy.value;
     };
     all[i].ablated = with(
         {.change = Change::kAblate, .tap = "output", .layer = place.layer, .head = place.head});
@@ -133,7 +133,7 @@ Json find_tracker(const Model& model, const ProbeTraces& traces, const TrackerOp
   if (!heads_with(layers, &LayerHeads::beta).empty()) {
     const auto end = traces.all().begin() + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(
                                                 options.looked_at_keys, traces.all().size()));
-    const std::vector<ProbeTrace> some(traces.all().begin(), end);
+    const std::vector<WholeEpisode> some(traces.all().begin(), end);
     betas = probe_betas(model, some).at("heads");
     keys = probe_keys(model, some).at("heads");
   }
@@ -142,7 +142,7 @@ Json find_tracker(const Model& model, const ProbeTraces& traces, const TrackerOp
     largest_beta = row->at("max").get<double>();
   }
   const std::string reason =
-      objection(all.front(), whole, chance, bayes, traces.certain(), largest_beta);
+      objection(all.front(), whole, chance, bayes, traces.source().is_certain(), largest_beta);
   Json rows = Json::array();
   for (const Candidate& one : all) rows.push_back(json_of(one, betas, keys));
   return {{"tracker", reason.empty() ? rows.front() : Json()},

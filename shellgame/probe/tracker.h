@@ -29,7 +29,7 @@ struct TrackerOptions {
 // "bayes_accuracy", "heads": [{layer, head, follows, stays, readout, exact, belief, above_1.9,
 // effective_rank, from_own, permutation, ablated, halved}]}, best first. Throws UsageError for
 // models whose layers remember nothing of one size.
-nlohmann::ordered_json find_tracker(const Model& model, const ProbeTraces& traces,
+nlohmann::ordered_json find_tracker(const Model& model, const WholeEpisodes& traces,
                                     const TrackerOptions& options = {});
 
 }  // namespace shellgame

@@ -41,22 +41,22 @@ ModelState joined(const std::vector<const ModelState*>& states) {
 }
 
 // What is asked of a trace after a place: the tokens up to its next reveal, and that reveal.
-struct Question {
+struct Asked {
   std::size_t trace = 0, from = 0;
-  const AskedReveal* reveal = nullptr;
+  const Question* reveal = nullptr;
   std::size_t length() const { return reveal->after + 1 - from; }
 };
 
 // The branch of the reveal's values that the model takes, for each question.
-std::vector<std::uint32_t> answers(const Model& model, const std::vector<ProbeTrace>& traces,
-                                   const std::vector<Question>& questions, ModelState state) {
+std::vector<std::uint32_t> answers(const Model& model, const std::vector<WholeEpisode>& traces,
+                                   const std::vector<Asked>& questions, ModelState state) {
   std::size_t longest = 0;
-  for (const Question& question : questions) longest = std::max(longest, question.length());
+  for (const Asked& question : questions) longest = std::max(longest, question.length());
   const auto rows = static_cast<std::int64_t>(questions.size());
   const auto width = static_cast<std::int64_t>(longest);
   at::Tensor ids = at::zeros({rows, width}, at::kLong), places = at::empty({rows}, at::kLong);
   for (std::int64_t r = 0; r < rows; ++r) {
-    const Question& question = questions[static_cast<std::size_t>(r)];
+    const Asked& question = questions[static_cast<std::size_t>(r)];
     std::copy_n(traces[question.trace].ids.data() + question.from, question.length(),
                 ids.data_ptr<std::int64_t>() + r * width);
     places.data_ptr<std::int64_t>()[r] =
@@ -71,7 +71,7 @@ std::vector<std::uint32_t> answers(const Model& model, const std::vector<ProbeTr
   std::vector<std::uint32_t> chosen;
   for (std::int64_t r = 0; r < rows; ++r) {
     const double* row = logits.data_ptr<double>() + r * logits.size(1);
-    const AskedReveal& reveal = *questions[static_cast<std::size_t>(r)].reveal;
+    const Question& reveal = *questions[static_cast<std::size_t>(r)].reveal;
     const std::vector<std::uint32_t>& tokens = reveal.values->node(ValueTree::kRoot).tokens;
     std::uint32_t best = 0;
     for (std::uint32_t branch = 1; branch < tokens.size(); ++branch) {
@@ -84,17 +84,17 @@ std::vector<std::uint32_t> answers(const Model& model, const std::vector<ProbeTr
 
 // The traces `rows`, whose states after a command are side by side: each head's state in turn comes
 // from the next trace, and what the answers do is counted.
-void transplant(const Model& model, const std::vector<ProbeTrace>& traces,
+void transplant(const Model& model, const std::vector<WholeEpisode>& traces,
                 const std::vector<std::size_t>& rows, std::size_t command, const ModelState& state,
                 std::vector<Transplant>& result) {
-  std::vector<Question> questions;
+  std::vector<Asked> questions;
   std::vector<std::int64_t> asked;  // their places in the state
   for (std::size_t r = 0; r < rows.size(); ++r) {
-    const ProbeTrace& trace = traces[rows[r]];
-    const std::size_t start = trace.commands[command].to;
+    const WholeEpisode& trace = traces[rows[r]];
+    const std::size_t start = trace.steps[command].to;
     const auto reveal = std::ranges::find_if(
-        trace.reveals, [&](const AskedReveal& one) { return one.after >= start; });
-    if (reveal == trace.reveals.end()) continue;
+        trace.questions, [&](const Question& one) { return one.after >= start; });
+    if (reveal == trace.questions.end()) continue;
     questions.push_back({rows[r], start, &*reveal});
     asked.push_back(static_cast<std::int64_t>(r));
   }
@@ -118,7 +118,7 @@ void transplant(const Model& model, const std::vector<ProbeTrace>& traces,
 }
 
 // The same of traces that were read one by one; leaves none of them.
-void transplant_alone(const Model& model, const std::vector<ProbeTrace>& traces,
+void transplant_alone(const Model& model, const std::vector<WholeEpisode>& traces,
                       std::vector<std::pair<std::size_t, ModelState>>& alone, std::size_t command,
                       std::vector<Transplant>& result) {
   if (alone.size() > 1) {
@@ -135,10 +135,11 @@ void transplant_alone(const Model& model, const std::vector<ProbeTrace>& traces,
 
 }  // namespace
 
-std::vector<Transplant> transplant_states(const Model& model, const std::vector<ProbeTrace>& traces,
+std::vector<Transplant> transplant_states(const Model& model,
+                                          const std::vector<WholeEpisode>& traces,
                                           const std::vector<HeadPlace>& heads, std::size_t places) {
   const at::NoGradGuard no_gradients;
-  const auto commands = spread_commands(traces.front().commands.size(), places);
+  const auto commands = spread_commands(traces.front().steps.size(), places);
   std::vector<Transplant> result;
   for (const HeadPlace& head : heads) result.push_back({.place = head});
   // Traces that no other walks with: by place, those that wait for a partner.

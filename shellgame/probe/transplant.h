@@ -17,7 +17,8 @@ struct Transplant {
   std::uint64_t questions = 0;
 };
 // Between each trace and the next, after `places` commands of each.
-std::vector<Transplant> transplant_states(const Model& model, const std::vector<ProbeTrace>& traces,
+std::vector<Transplant> transplant_states(const Model& model,
+                                          const std::vector<WholeEpisode>& traces,
                                           const std::vector<HeadPlace>& heads, std::size_t places);
 
 }  // namespace shellgame

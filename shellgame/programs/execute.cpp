@@ -4,7 +4,7 @@
 
 namespace shellgame {
 
-PythonRandom& HiddenSources::generator(Source source) {
+PythonRandom& HiddenSources::generator(Condition source) {
   const auto lane = static_cast<std::size_t>(source);
   auto& generator = generators_[lane];
   if (!generator) generator = std::make_unique<PythonRandom>((std::uint64_t{lane} << 32) + seed_);
@@ -45,7 +45,7 @@ Execution execute(const Program& program, std::uint32_t python_seed) {
       case EventKind::kStart: {
         const auto variables = program.variables(event);
         const auto values = program.values(event);
-        const auto order = hidden.shuffle(static_cast<Source>(event.form), event.count);
+        const auto order = hidden.shuffle(static_cast<Condition>(event.form), event.count);
         for (std::size_t k = 0; k < variables.size(); ++k)
           state.set(variables[k], values[order[k]]);
         break;

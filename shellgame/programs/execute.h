@@ -23,15 +23,15 @@ using State = std::vector<ValueId>;
 class HiddenSources {
  public:
   explicit HiddenSources(std::uint32_t python_seed) : seed_(python_seed) {}
-  double draw(Source source) { return generator(source).random(); }
+  double draw(Condition source) { return generator(source).random(); }
   // The order in which an unknown start takes its values: sample() for kRandom, the service's
   // start() for kService.
-  std::vector<std::uint32_t> shuffle(Source source, std::uint32_t size) {
+  std::vector<std::uint32_t> shuffle(Condition source, std::uint32_t size) {
     return generator(source).sample_all(size);
   }
 
  private:
-  PythonRandom& generator(Source source);  // seeded on first use: seeding costs more than a draw
+  PythonRandom& generator(Condition source);  // seeded on first use: seeding costs more than a draw
   std::uint32_t seed_;
   std::unique_ptr<PythonRandom> generators_[3];  // 2.5 kB each, and most traces need none
 };

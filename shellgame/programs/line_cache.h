@@ -43,7 +43,7 @@ class LineCache {
       one.add_choose(i);
       remember(mixtures_);
       // An environment variable's number is not known in advance.
-      if (table_->mixtures[i].source == Source::kEnvironment) mixtures_.back() = Line{};
+      if (table_->mixtures[i].source == Condition::kEnvironment) mixtures_.back() = Line{};
     }
     const std::size_t n = names_->size();
     for (VariableId v = 0; v < n && n <= kMostCachedValues; ++v) {

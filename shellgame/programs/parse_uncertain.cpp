@@ -38,23 +38,23 @@ void Parser::unknown_start(const std::vector<Word>& targets) {
                         targets.size(), values.size()));
   }
   for (std::size_t k = 0; k < values.size(); ++k) add_first_value(targets[k], values[k], place);
-  unknown_start_ = sampled ? Source::kRandom : Source::kService;
+  unknown_start_ = sampled ? Condition::kRandom : Condition::kService;
   fix_names();
 }
 
-Source Parser::hidden_number() {
+Condition Parser::hidden_number() {
   const Word w = word();
   if (take("random")) {
     need_import(Import::kRandom, "from random import random", w.place);
     expect("(");
     expect(")");
-    return Source::kRandom;
+    return Condition::kRandom;
   }
   if (take("fetch")) {
     need_import(Import::kFetch, "from service import fetch", w.place);
     expect("(");
     expect(")");
-    return Source::kService;
+    return Condition::kService;
   }
   if (take("float")) {
     need_import(Import::kEnviron, "from os import environ", w.place);
@@ -72,7 +72,7 @@ Source Parser::hidden_number() {
     ++environment_;
     expect("]");
     expect(")");
-    return Source::kEnvironment;
+    return Condition::kEnvironment;
   }
   fail_here(fmt::format(
       "a hidden number must come here (random(), fetch() or float(environ['LOAD_1'])), not {}",
@@ -187,8 +187,8 @@ void Parser::define() {
   const bool shared = take("draw");
   const auto hidden = [&] {
     const Place at = word().place;
-    const Source source = hidden_number();
-    if (source == Source::kEnvironment) {
+    const Condition source = hidden_number();
+    if (source == Condition::kEnvironment) {
       fail_at(file_, at,
               "a function must draw anew at each call: random() or fetch(), not a variable that "
               "stays the same");

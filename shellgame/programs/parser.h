@@ -56,7 +56,7 @@ class Parser {
   // Uncertain commands and starts. An unknown start, `sample((1, 2, 3), k=3)` or `start(1, 2, 3)`,
   // gives all variables at once, in an order that the text does not show.
   void unknown_start(const std::vector<Word>& targets);
-  Source hidden_number();
+  Condition hidden_number();
   double threshold(const std::vector<double>& before);
   // The command of a branch, on the same line or alone on the next.
   Permute branch();
@@ -86,7 +86,7 @@ class Parser {
     std::size_t position;  // events before it
   };
   std::vector<FirstValue> first_;
-  std::optional<Source> unknown_start_;
+  std::optional<Condition> unknown_start_;
   std::array<bool, 5> imported_{};
   std::uint64_t environment_ = 0;
   std::shared_ptr<const Names> names_;

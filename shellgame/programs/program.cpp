@@ -82,7 +82,7 @@ void Program::add_assign(VariableId variable, ValueId value) {
   events_.push_back({EventKind::kAssign, 0, 0, push(operands)});
 }
 
-void Program::add_start(Source source, std::span<const VariableId> variables,
+void Program::add_start(Condition source, std::span<const VariableId> variables,
                         std::span<const ValueId> values) {
   const std::uint32_t at = push(variables);
   push(values);

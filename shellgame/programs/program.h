@@ -15,7 +15,7 @@
 namespace shellgame {
 
 // Where a hidden condition comes from: random(), a hidden environment variable, an external call.
-enum class Source : std::uint8_t { kRandom, kEnvironment, kService };
+enum class Condition : std::uint8_t { kRandom, kEnvironment, kService };
 
 // `targets = sources`: new[targets[k]] = old[sources[k]]. The sources are the targets in some
 // order. A swap has two targets, a full permutation has all variables, the identity of an uncertain
@@ -30,7 +30,7 @@ struct Permute {
 // below the one before; the last outcome when it lies below none. outcomes.size() =
 // thresholds.size() + 1.
 struct Mixture {
-  Source source = Source::kRandom;
+  Condition source = Condition::kRandom;
   std::vector<double> thresholds;
   std::vector<Permute> outcomes;
   double probability(std::size_t k) const;
@@ -51,8 +51,8 @@ enum class EventKind : std::uint8_t {
   kImport,   // form: an Import
   kDefine,   // at: definition (its number in the text is at + 1)
   kAssign,   // operands: variable, value
-  kStart,    // an unknown start; form: a Source; operands: variables, then values in the order that
-             // is shuffled
+  kStart,    // an unknown start; form: a Condition; operands: variables, then values in the order
+             // that is shuffled
   kPermute,  // at: permute
   kChoose,   // at: mixture
   kCall,     // operands: definition, then variables
@@ -130,7 +130,7 @@ class Program {
   void add_import(Import import);
   void add_define(std::uint32_t definition);
   void add_assign(VariableId variable, ValueId value);
-  void add_start(Source source, std::span<const VariableId> variables,
+  void add_start(Condition source, std::span<const VariableId> variables,
                  std::span<const ValueId> values);
   void add_permute(std::uint32_t permute) {
     events_.push_back({EventKind::kPermute, 0, 0, permute});

@@ -106,15 +106,15 @@ class EventWriter {
     list(permute.sources);
   }
 
-  void hidden_number(Source source) {
+  void hidden_number(Condition source) {
     switch (source) {
-      case Source::kRandom:
+      case Condition::kRandom:
         text_ += "random()";
         break;
-      case Source::kEnvironment:
+      case Condition::kEnvironment:
         text_ += fmt::format("float(environ['LOAD_{}'])", ++environment_);
         break;
-      case Source::kService:
+      case Condition::kService:
         text_ += "fetch()";
         break;
     }
@@ -157,7 +157,7 @@ class EventWriter {
     list(program_.variables(event));
     if (event.count == 1) text_ += ',';
     const auto values = program_.values(event);
-    if (static_cast<Source>(event.form) == Source::kRandom) {
+    if (static_cast<Condition>(event.form) == Condition::kRandom) {
       text_ += " = sample((";
       literals(values);
       text_ += fmt::format("{}), k={})", values.size() == 1 ? "," : "", values.size());

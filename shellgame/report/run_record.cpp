@@ -170,6 +170,8 @@ RunRecord read_run(const std::string& directory) {
   run.arm = value_of(run.settings, "arm");
   run.seed = value_of(run.settings, "seed");
   run.environment = read_json(directory + "/environment.json");
+  if (run.environment.is_array() && !run.environment.empty())  // one a start
+    run.environment = Json(run.environment.back());
   run.result = read_optional(directory + "/result.json");
   if (!run.result.is_null() && !run.result.is_object()) {
     fail("'{}/result.json' must be a JSON object, as 'shellgame train' writes it", directory);

@@ -64,7 +64,7 @@ Permute full_permute(const Permutation& permutation, std::size_t n) {
 
 Permute swap_permute(VariableId i, VariableId j) { return {{i, j}, {j, i}}; }
 
-Mixture parse_mixture(const std::string& text, std::size_t n, Source source) {
+Mixture parse_mixture(const std::string& text, std::size_t n, Condition source) {
   struct Part {
     double weight;
     Permute outcome;

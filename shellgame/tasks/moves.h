@@ -23,7 +23,7 @@ Permute swap_permute(VariableId i, VariableId j);
 // "0.5 (1 2), 0.5 (1 3)": weights that sum to 1 and cycles on the points 1..n; "()" is the
 // identity. Each outcome names only the variables that it moves; identities come last, so that the
 // text needs no `pass`.
-Mixture parse_mixture(const std::string& text, std::size_t n, Source source);
+Mixture parse_mixture(const std::string& text, std::size_t n, Condition source);
 
 // The same mixture as a function whose work is skipped, and the variables to call it with. A move
 // against the identity gives one function for each cycle type, whatever the variables.

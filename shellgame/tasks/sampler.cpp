@@ -126,23 +126,23 @@ void ProgramStream::start() {
   const auto variables = std::span<const VariableId>(sampler_.all_variables_);
   // With an environment condition an unknown start still needs values that the text shows:
   // sample().
-  const Source start_source =
-      task_.condition == Source::kService ? Source::kService : Source::kRandom;
+  const Condition start_source =
+      task_.condition == Condition::kService ? Condition::kService : Condition::kRandom;
   if (task_.branching || task_.skipped) {
     switch (task_.condition) {
-      case Source::kRandom:
+      case Condition::kRandom:
         piece_->add_import(Import::kRandom);
         break;
-      case Source::kEnvironment:
+      case Condition::kEnvironment:
         piece_->add_import(Import::kEnviron);
         break;
-      case Source::kService:
+      case Condition::kService:
         piece_->add_import(Import::kFetch);
         break;
     }
   }
   if (task_.unknown_start) {
-    piece_->add_import(start_source == Source::kRandom ? Import::kSample : Import::kStart);
+    piece_->add_import(start_source == Condition::kRandom ? Import::kSample : Import::kStart);
     piece_->add_start(start_source, variables, sampler_.initial_);
     const auto order = hidden_.shuffle(start_source, static_cast<std::uint32_t>(variables.size()));
     for (std::size_t v = 0; v < variables.size(); ++v) state_.set(v, sampler_.initial_[order[v]]);
@@ -228,7 +228,7 @@ void ProgramStream::uncertain_command() {
     own_table().mixtures.push_back(*mixture);
     piece_->add_choose(static_cast<std::uint32_t>(own_table().mixtures.size() - 1));
   }
-  if (task_.condition == Source::kEnvironment) ++environment_;
+  if (task_.condition == Condition::kEnvironment) ++environment_;
   state_.apply(mixture->outcomes[outcome]);
 }
 

@@ -35,13 +35,13 @@ void check_task(const Task& task) {
   if (task.branching && task.skipped) {
     wrong_use("uncertainty must be branching or skipped, not both: a command has one form");
   }
-  if (task.skipped && task.condition == Source::kEnvironment) {
+  if (task.skipped && task.condition == Condition::kEnvironment) {
     wrong_use(
         "condition must be random or external with uncertainty = skipped: a function that reads "
         "one environment "
         "variable would do the same at every call");
   }
-  if (task.unknown_start && task.condition == Source::kEnvironment && !task.branching) {
+  if (task.unknown_start && task.condition == Condition::kEnvironment && !task.branching) {
     wrong_use(
         "condition must be random or external with uncertainty = unknown-start: an environment "
         "variable does not "

@@ -46,7 +46,7 @@ struct Task {
 
   bool branching = false, skipped = false, unknown_start = false;
   double probability = 0.5;
-  Source condition = Source::kRandom;
+  Condition condition = Condition::kRandom;
   Otherwise otherwise = Otherwise::kIdentity;
   double uncertain_share = 1.0;
   // Cycle notation with weights, "0.5 (1 2), 0.5 (1 3)": replaces moves, probability and otherwise.

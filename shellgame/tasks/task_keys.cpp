@@ -44,9 +44,9 @@ const Words<RevealForm> kForms = {{"print", RevealForm::kPrint},
                                   {"member", RevealForm::kMember}};
 const Words<InitialReveal> kInitial = {
     {"none", InitialReveal::kNone}, {"one", InitialReveal::kOne}, {"all", InitialReveal::kAll}};
-const Words<Source> kConditions = {{"random", Source::kRandom},
-                                   {"environment", Source::kEnvironment},
-                                   {"external", Source::kService}};
+const Words<Condition> kConditions = {{"random", Condition::kRandom},
+                                      {"environment", Condition::kEnvironment},
+                                      {"external", Condition::kService}};
 const Words<Otherwise> kOtherwise = {{"identity", Otherwise::kIdentity},
                                      {"move", Otherwise::kMove}};
 const Words<Multiplication> kProducts = {{"right", Multiplication::kRight},
@@ -229,7 +229,7 @@ std::vector<TaskKey> make_keys() {
        [](Task& task, const std::string& text) {
          task.mixtures = split(text, ';');
          for (const std::string& mixture : task.mixtures)
-           parse_mixture(mixture, kMaxPoints, Source::kRandom);
+           parse_mixture(mixture, kMaxPoints, Condition::kRandom);
        },
        [](const Task& task) { return fmt::format("{}", fmt::join(task.mixtures, "; ")); }},
       {"values", "TEXT,...", "strings to use as values instead of 1..n, one a variable",

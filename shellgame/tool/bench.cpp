@@ -6,6 +6,8 @@
 #include <cstring>
 
 #include "generated_bench_script.h"
+#include "shellgame/episodes/batcher.h"
+#include "shellgame/episodes/trace_source.h"
 #include "shellgame/replay/replay.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
@@ -16,7 +18,6 @@
 #include "shellgame/tasks/task_file.h"
 #include "shellgame/tasks/trace.h"
 #include "shellgame/tasks/trace_size.h"
-#include "shellgame/tokens/batch.h"
 #include "shellgame/tokens/lexeme_tokenizer.h"
 #include "shellgame/tokens/throughput.h"
 #include "shellgame/tool/measure.h"
@@ -53,18 +54,16 @@ double text_rate(const TraceMaker& maker, double seconds) {
   });
 }
 
-// Tokens a second into batches of 64 rows, with targets, mask and places of reveals.
-double batch_rate(const TokenMaker& maker, std::size_t width, double seconds) {
-  constexpr std::size_t kRows = 64;
-  std::vector<std::int64_t> inputs(kRows * width), targets(kRows * width);
-  std::vector<std::uint8_t> mask(kRows * width);
-  const BatchView view{kRows, width, inputs.data(), targets.data(), mask.data()};
-  std::uint64_t next = 0;
+// Tokens a second into batches of 64 rows, with targets and places of answers.
+double batch_rate(const Task& task, const Tokenizer& tokenizer, double seconds) {
+  BatchPlan plan{.rows = 64, .steps = 1'000'000'000};
+  plan.sources.push_back(std::make_unique<TraceSource>(task, tokenizer, SourceOptions()));
+  Batcher batcher(std::move(plan));
+  std::int64_t step = 0;
+  Batch batch;
   return rate_of(seconds, [&] {
-    const BatchReport report =
-        fill_batch(maker, 0, next, LossOn::kAllTokens, LexemeTokenizer::kPad, view);
-    next += kRows;
-    return report.tokens;
+    batcher.batch(step++, 0, batch);
+    return static_cast<std::size_t>(batch.tokens);
   });
 }
 
@@ -142,26 +141,17 @@ void bench_trace(const BenchOptions& options) {
                  fmt::format("a trace of {} commands", task.commands));
   const TraceMaker maker(sampler);
   const LexemeTokenizer lexemes;
-  const TokenMaker tokens(sampler, lexemes);
-  TokenTrace one;
-  std::size_t width = 0;
-  for (std::uint64_t index = 0; index < 100; ++index) {
-    tokens.make(0, index, one, false);
-    // Values past 16 have two tokens, so that lengths vary there.
-    width = std::max(width, one.ids.size() + (group_degree(task.group) > 16 ? 64 : 0));
-  }
-
   std::vector<double> text1, text2, batch1, batch2, python, copy, small_copy, verified1, verified2;
   for (int round = 0; round < options.rounds; ++round) {
     set_thread_count(1);
     text1.push_back(text_rate(maker, options.seconds));
-    batch1.push_back(batch_rate(tokens, width, options.seconds));
+    batch1.push_back(batch_rate(task, lexemes, options.seconds));
     python.push_back(python_rate(options, task));
     copy.push_back(copy_rate(std::size_t{64} << 20, options.seconds));
     small_copy.push_back(copy_rate(std::size_t{64} << 10, options.seconds / 4));
     set_thread_count(2);
     text2.push_back(text_rate(maker, options.seconds));
-    batch2.push_back(batch_rate(tokens, width, options.seconds));
+    batch2.push_back(batch_rate(task, lexemes, options.seconds));
     verified1.push_back(verified_rate(maker, options.python, 1, options.seconds));
     verified2.push_back(verified_rate(maker, options.python, 2, options.seconds));
   }

@@ -3,8 +3,8 @@
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
+#include "shellgame/episodes/trace_source.h"
 #include "shellgame/evaluate/evaluate.h"
-#include "shellgame/evaluate/trace_rows.h"
 #include "shellgame/system/messages.h"
 #include "shellgame/tool/bench_model.h"
 
@@ -27,12 +27,12 @@ BenchJson bench_evaluation(int rounds) {
     Task task;
     task.commands = 512;
     task.spacing = spacing;
-    const TraceRows rows(task, *tokenizer, 1, true);
+    const TraceSource rows(task, *tokenizer, {.seed = 1});
     // All traces of this task are equally long.
     std::vector<std::vector<std::uint32_t>> traces(kRows);
     for (std::size_t i = 0; i < traces.size(); ++i) {
-      const auto row = rows.row(i);
-      for (RowPiece piece; row->next(piece);) {
+      const auto row = rows.episode(i);
+      for (Piece piece; row->next(piece, 4096);) {
         traces[i].insert(traces[i].end(), piece.ids.begin(), piece.ids.end());
       }
     }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "shellgame/episodes/sequence_source.h"
+#include "shellgame/episodes/trace_source.h"
 #include "shellgame/system/error.h"
 #include "shellgame/tasks/task_keys.h"
 #include "shellgame/tool/command.h"
@@ -28,9 +30,9 @@ constexpr NumberBounds kLengthBounds = NumberBounds::whole(1, kMaxSequenceLength
 
 // Each length is a cell; "40-256" draws lengths from a range. Expressions have odd lengths: an even
 // one means the next smaller.
-std::vector<SequenceSpec> sequence_cells(const SequenceSpec& spec, const Spans& spans) {
-  if (spans.empty()) return {spec};
-  std::vector<SequenceSpec> cells;
+std::vector<SharedData> sequence_cells(const SequenceSpec& spec, const Spans& spans) {
+  if (spans.empty()) return {std::make_shared<SequenceData>(spec)};
+  std::vector<SharedData> cells;
   for (const auto& [min, max] : spans) {
     if (max > min && spec.kind == "word-problem") {
       wrong_use("a word problem has one length, not the range '{}-{}'", min, max);
@@ -40,7 +42,7 @@ std::vector<SequenceSpec> sequence_cells(const SequenceSpec& spec, const Spans& 
     cell.min = static_cast<std::uint32_t>(min) - (one_less ? 1 : 0);
     cell.max = static_cast<std::uint32_t>(max) - (one_less ? 1 : 0);
     make_sequence_task(cell);  // refuses lengths that the kind does not have
-    cells.push_back(cell);
+    cells.push_back(std::make_shared<SequenceData>(cell));
   }
   return cells;
 }
@@ -74,8 +76,7 @@ void resolve_sequences(const Given& given, const Experiment* run, EvaluateOption
   if (lengths.empty() && run != nullptr) {
     for (const std::uint64_t length : run->evaluation.lengths) lengths.emplace_back(length, length);
   }
-  options.sequences = true;
-  options.lengths = sequence_cells(spec, lengths);
+  options.points = sequence_cells(spec, lengths);
 }
 
 // The task of the run or of the options. Lengths that are not given are those of the run's
@@ -83,31 +84,17 @@ void resolve_sequences(const Given& given, const Experiment* run, EvaluateOption
 // curriculum is for).
 void resolve_traces(const Given& given, const Experiment* run, EvaluateOptions& options) {
   if (!given.lengths.empty()) wrong_use("traces have --commands and --spacing, not --lengths");
-  options.task = trace_task(*given.task, run);
-  options.commands = {options.task.commands};
-  options.spacings = {options.task.spacing};
+  const Task task = trace_task(*given.task, run);
+  std::vector<std::uint64_t> commands = {task.commands}, spacings = {task.spacing};
   if (run != nullptr && !run->sequence && !given.task->has_file()) {
     const EvaluationSettings& points = run->evaluation;
     const StageSettings& last = run->stages.back();
-    options.commands = points.commands.empty() ? last.commands : points.commands;
-    options.spacings = points.spacing.empty() ? last.spacing : points.spacing;
+    commands = points.commands.empty() ? last.commands : points.commands;
+    spacings = points.spacing.empty() ? last.spacing : points.spacing;
   }
-  if (!given.commands.empty()) options.commands = given.commands;
-  if (!given.spacing.empty()) options.spacings = given.spacing;
-  bool any = false;
-  for (const std::uint64_t commands : options.commands) {
-    for (const std::uint64_t spacing : options.spacings) any = any || spacing <= commands;
-  }
-  if (!any) {
-    wrong_use(
-        "a spacing must be at most the number of commands, but no pair of {} commands and "
-        "spacing {} is so",
-        fmt::join(options.commands, ","), fmt::join(options.spacings, ","));
-  }
-  Task task = options.task;
-  task.commands = *std::ranges::max_element(options.commands);
-  task.spacing = *std::ranges::min_element(options.spacings);
-  check_task(task);
+  if (!given.commands.empty()) commands = given.commands;
+  if (!given.spacing.empty()) spacings = given.spacing;
+  options.points = trace_grid(task, commands, spacings, options.notes);
 }
 
 void run(const Given& given) {

@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "shellgame/evaluate/sequence_rows.h"
-#include "shellgame/tasks/task.h"
+#include "shellgame/episodes/data.h"
 #include "shellgame/tool/learn_commands.h"
 
 namespace shellgame {
@@ -15,12 +14,8 @@ struct EvaluateOptions {
   ModelPlace model;
   std::string tokenizer;  // empty: the model's own, else lexemes
 
-  // Traces: the task with each pair of commands and spacing.
-  Task task;
-  std::vector<std::uint64_t> commands, spacings;
-  // Or sequences, by lengths.
-  bool sequences = false;
-  std::vector<SequenceSpec> lengths;
+  std::vector<SharedData> points;  // one a cell
+  std::vector<std::string> notes;  // what was left out of them
 
   std::uint64_t count = 64;
   std::vector<std::uint64_t> seeds = {0};

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "shellgame/episodes/sequence_source.h"
+#include "shellgame/episodes/trace_source.h"
 #include "shellgame/system/error.h"
 #include "shellgame/tool/command.h"
 #include "shellgame/tool/probe_options.h"
@@ -43,14 +45,14 @@ void run(const Given& given) {
   const bool other_task = given.task->has_file() || given.task->given("moves") != nullptr ||
                           given.task->given("group") != nullptr;
   if (given.words || (run && run->sequence && !other_task)) {
-    options.words = word_problem(given, run ? &*run : nullptr);
-    learn_commands().probe(options);
-    return;
+    options.data = std::make_shared<SequenceData>(word_problem(given, run ? &*run : nullptr));
+  } else {
+    Task task = trace_task(*given.task, run ? &*run : nullptr);
+    task.commands = given.commands;
+    task.spacing = given.spacing;
+    check_task(task);
+    options.data = std::make_shared<TraceData>(std::move(task));
   }
-  options.task = trace_task(*given.task, run ? &*run : nullptr);
-  options.task.commands = given.commands;
-  options.task.spacing = given.spacing;
-  check_task(options.task);
   learn_commands().probe(options);
 }
 

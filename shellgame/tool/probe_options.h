@@ -2,12 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "shellgame/sequences/sequence_spec.h"
-#include "shellgame/tasks/task.h"
+#include "shellgame/episodes/data.h"
 #include "shellgame/tool/learn_commands.h"
 
 namespace shellgame {
@@ -16,8 +14,7 @@ struct ProbeOptions {
   std::string probe;  // betas, keys, intervene, state, find-tracker
   ModelPlace model;
   std::string tokenizer;  // empty: the model's own, else lexemes
-  Task task;
-  std::optional<SequenceSpec> words = {};  // a word problem instead of traces
+  SharedData data;
   std::uint64_t count = 1, seed = 0;
   std::string format = "text", output = "-";
   // intervene

@@ -43,11 +43,11 @@ std::string command_of(const ReportOptions& options) {
 
 // The probes that a page draws, as `shellgame probe NAME --run RUN` asks them; commands, spacing
 // and traces are that command's.
-struct Question {
+struct Probed {
   const char* name;
   std::uint64_t commands, spacing, count;
 };
-constexpr Question kQuestions[] = {
+constexpr Probed kProbed[] = {
     {"find-tracker", 64, 2, 64}, {"betas", 512, 4, 4}, {"keys", 64, 4, 4}};
 
 void ask(RunRecord& run) {
@@ -55,7 +55,7 @@ void ask(RunRecord& run) {
     run.refused["probes"] = "the run is not finished";
     return;
   }
-  for (const Question& question : kQuestions) {
+  for (const Probed& question : kProbed) {
     ProbeOptions options;
     options.probe = question.name;
     options.count = question.count;
@@ -64,14 +64,7 @@ void ask(RunRecord& run) {
     const auto experiment = open_run(run.directory, options.model, options.tokenizer);
     say("probe {}: {}", question.name, run.directory);
     try {
-      if (experiment->sequence) {
-        options.words = trained_words(*experiment, run.directory, question.commands);
-      } else {
-        options.task = experiment->task;
-        options.task.commands = question.commands;
-        options.task.spacing = question.spacing;
-        check_task(options.task);
-      }
+      options.data = probed_data(*experiment, run.directory, question.commands, question.spacing);
       fs::create_directories(run.directory + "/probes");
       learn_commands().probe(options);
     } catch (const UsageError& error) {  // no betas, no states, or a task that probes cannot read

@@ -7,7 +7,6 @@
 
 #include "shellgame/evaluate/cell.h"
 #include "shellgame/evaluate/evaluate.h"
-#include "shellgame/evaluate/trace_rows.h"
 #include "shellgame/ops/engine.h"
 #include "shellgame/ops/memory.h"
 #include "shellgame/random/seeds.h"
@@ -16,7 +15,6 @@
 #include "shellgame/system/messages.h"
 #include "shellgame/system/progress.h"
 #include "shellgame/system/saturating.h"
-#include "shellgame/tasks/task_keys.h"
 #include "shellgame/tokens/lexeme_tokenizer.h"
 #include "shellgame/tokens/tokenizer.h"
 #include "shellgame/tool/evaluate_options.h"
@@ -27,52 +25,7 @@
 namespace shellgame {
 namespace {
 
-// A point of the grid, before it is evaluated.
-struct Point {
-  Task task = {};
-  std::uint64_t spacing = 0;
-  SequenceSpec sequence = {};
-  bool beliefs = true;
-};
-
-std::string length_words(const SequenceSpec& spec) {
-  return spec.min == spec.max || spec.kind == "word-problem"
-             ? fmt::format("{}", spec.max)
-             : fmt::format("{}-{}", spec.min, spec.max);
-}
-
-std::vector<Point> points_of(const EvaluateOptions& options, std::vector<std::string>& notes) {
-  std::vector<Point> points;
-  for (const SequenceSpec& spec : options.lengths) points.push_back({.sequence = spec});
-  if (options.sequences) return points;
-  for (const std::uint64_t commands : options.commands) {
-    for (const std::uint64_t spacing : options.spacings) {
-      if (spacing > commands) {
-        notes.push_back(
-            fmt::format("{} commands with spacing {} are left out: no trace would have "
-                        "a reveal",
-                        commands, spacing));
-        continue;
-      }
-      Point point{.task = options.task};
-      point.task.commands = commands;
-      point.task.spacing = spacing;
-      std::string note;
-      if (options.bayes == "auto") {
-        point.beliefs = beliefs_are_cheap(
-            point.task, saturating_multiply<std::uint64_t>(options.count, options.seeds.size()),
-            note);
-        if (!note.empty()) notes.push_back(note);
-      } else {
-        point.beliefs = options.bayes == "always";
-      }
-      points.push_back(point);
-    }
-  }
-  return points;
-}
-
-std::vector<ShownTrace> in_words(const RowMaker& rows, const Evaluation& result,
+std::vector<ShownTrace> in_words(const Source& source, const Evaluation& result,
                                  std::uint64_t seed) {
   std::vector<ShownTrace> traces;
   for (std::size_t i = 0; i < result.shown.size(); ++i) {
@@ -81,15 +34,15 @@ std::vector<ShownTrace> in_words(const RowMaker& rows, const Evaluation& result,
     trace.index = i;
     for (const ShownReveal& reveal : result.shown[i]) {
       ShownLine line{.command = reveal.command,
-                     .variable = rows.variable_name(reveal.variable),
-                     .chosen = reveal.chosen ? rows.value_name(*reveal.chosen) : "?",
-                     .truth = rows.value_name(reveal.value),
+                     .variable = source.variable_name(reveal.variable),
+                     .chosen = reveal.chosen ? source.value_name(*reveal.chosen) : "?",
+                     .truth = source.value_name(reveal.value),
                      .probability = reveal.probability,
                      .right = reveal.chosen == reveal.value};
       if (reveal.bayes) {
-        line.bayes = rows.value_name(*reveal.bayes);
+        line.bayes = source.value_name(*reveal.bayes);
         line.bayes_probability = reveal.bayes_probability;
-      } else if (rows.has_beliefs()) {  // what follows from the text is certain
+      } else if (source.has_beliefs()) {  // what follows from the text is certain
         line.bayes = line.truth;
         line.bayes_probability = 1;
       }
@@ -101,12 +54,13 @@ std::vector<ShownTrace> in_words(const RowMaker& rows, const Evaluation& result,
 
 class Grid {
  public:
-  Grid(const EvaluateOptions& options, const Model& model) : options_(options), model_(model) {
-    if (!options.sequences)
-      tokenizer_ = open_tokenizer(tokenizer_of(options.tokenizer, options.model.directory, model));
+  Grid(const EvaluateOptions& options, const Model& model)
+      : options_(options),
+        model_(model),
+        tokenizer_(tokenizer_for(*options.points.front(), options.tokenizer,
+                                 options.model.directory, model)) {
     report_.model = options.model.directory;
-    report_.task =
-        options.sequences ? sequence_words(options.lengths.front()) : task_words(options.task);
+    report_.notes = options.notes;
     report_.mode = options.mode;
     report_.precision = options.model.precision;
     report_.count = options.count;
@@ -114,17 +68,18 @@ class Grid {
   }
 
   EvaluationReport run() {
-    const std::vector<Point> points = points_of(options_, report_.notes);
     std::uint64_t total = 0;
-    for (const Point& point : points) {
-      const std::uint64_t of_point = saturating_multiply(
-          rows_of(point, options_.seeds.front())->tokens(), options_.count, options_.seeds.size());
-      total = saturating_add(total, of_point);
+    for (const SharedData& data : options_.points) {
+      const auto source = source_of(*data, options_.seeds.front(), false);
+      report_.task = source->name();
+      total = saturating_add(
+          total, saturating_multiply(source->tokens(), options_.count, options_.seeds.size()));
     }
     Progress progress("evaluating", "tokens", total);
     const at::NoGradGuard no_gradients;
     const auto start = std::chrono::steady_clock::now();
-    for (const Point& point : points) report_.cells.push_back(cell_of(point, progress));
+    for (const SharedData& data : options_.points)
+      report_.cells.push_back(cell_of(*data, progress));
     report_.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     report_.peak_memory = peak_memory();
@@ -132,15 +87,22 @@ class Grid {
   }
 
  private:
-  std::unique_ptr<RowMaker> rows_of(const Point& point, std::uint64_t seed) const {
-    if (options_.sequences) {
-      return std::make_unique<SequenceRows>(point.sequence, evaluation_seed(seed));
-    }
-    return std::make_unique<TraceRows>(point.task, *tokenizer_, evaluation_seed(seed),
-                                       point.beliefs);
+  std::unique_ptr<Source> source_of(const Data& data, std::uint64_t seed, bool beliefs) const {
+    return data.source(tokenizer_.get(), {.seed = evaluation_seed(seed), .beliefs = beliefs});
   }
 
-  EvaluationCell cell_of(const Point& point, Progress& progress) const {
+  // Whether exact beliefs are computed; says why not.
+  bool beliefs_of(const Data& data) {
+    if (options_.bayes != "auto") return options_.bayes == "always";
+    std::string note;
+    const bool cheap = data.beliefs_are_cheap(
+        saturating_multiply<std::uint64_t>(options_.count, options_.seeds.size()), note);
+    if (!note.empty()) report_.notes.push_back(note);
+    return cheap;
+  }
+
+  EvaluationCell cell_of(const Data& data, Progress& progress) {
+    const bool beliefs = beliefs_of(data);
     EvaluationOptions how{
         .mode = options_.mode == "free" ? EvaluationMode::kFree : EvaluationMode::kTeacher,
         .rows = options_.rows,
@@ -151,25 +113,20 @@ class Grid {
                            : available_memory() / 5 * 4,
         .progress = [&](std::uint64_t tokens) { progress.advance(tokens); }};
     EvaluationCell cell;
-    if (options_.sequences) {
-      cell.length = length_words(point.sequence);
-    } else {
-      cell.commands = point.task.commands;
-      cell.spacing = point.task.spacing;
-    }
     StatisticsOptions of{.most_positions = options_.positions, .confidence = options_.confidence};
     const auto start = std::chrono::steady_clock::now();
     Tally all(0);
     for (const std::uint64_t seed : options_.seeds) {
-      const auto rows = rows_of(point, seed);
-      of.chance = rows->chance();
-      of.length = options_.sequences ? 0 : rows->length();
-      cell.has_beliefs = rows->has_beliefs();
-      const Evaluation result = evaluate(model_, *rows, 0, options_.count, how);
+      const auto source = source_of(data, seed, beliefs);
+      of.chance = source->chance();
+      of.length = source->length();
+      cell.axes = source->axes();
+      cell.has_beliefs = source->has_beliefs();
+      const Evaluation result = evaluate(model_, *source, 0, options_.count, how);
       cell.tokens += result.tokens;
       cell.seeds.push_back({seed, statistics_of(result.tally, of)});
       all.append(result.tally);
-      if (cell.shown.empty()) cell.shown = in_words(*rows, result, seed);
+      if (cell.shown.empty()) cell.shown = in_words(*source, result, seed);
     }
     cell.all = statistics_of(all, of);
     cell.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -201,26 +158,10 @@ std::string tokenizer_of(const std::string& named, const std::string& model_dire
   return "lexeme";
 }
 
-std::string sequence_words(const SequenceSpec& spec) {
-  return spec.kind == "word-problem"
-             ? fmt::format("word problem of {}, {} multiplication", spec.group,
-                           spec.product == Multiplication::kRight ? "right" : "left")
-             : spec.kind;
-}
-
-std::string task_words(const Task& task) {
-  const Task usual;
-  std::string words = task.group;
-  for (const TaskKey& key : task_keys()) {
-    if (key.name == "group" || key.name == "commands" || key.name == "spacing") continue;
-    const std::string value = key.get(task);
-    if (key.name == "moves") {
-      words += " " + value;
-    } else if (value != key.get(usual)) {
-      words += fmt::format(", {} = {}", key.name, value);
-    }
-  }
-  return words;
+std::unique_ptr<Tokenizer> tokenizer_for(const Data& data, const std::string& named,
+                                         const std::string& model_directory, const Model& model) {
+  if (!data.is_text()) return nullptr;
+  return open_tokenizer(tokenizer_of(named, model_directory, model));
 }
 
 EvaluationReport evaluate_grid(const EvaluateOptions& options, const Model& model) {

@@ -12,9 +12,9 @@ namespace shellgame {
 // then be the model's vocabulary.
 std::string tokenizer_of(const std::string& named, const std::string& model_directory,
                          const Model& model);
-// A task in a few words: its group and moves, and every other key that is not as usual.
-std::string task_words(const Task& task);
-std::string sequence_words(const SequenceSpec& spec);
+// The same, opened, for data that are text; null for others.
+std::unique_ptr<Tokenizer> tokenizer_for(const Data& data, const std::string& named,
+                                         const std::string& model_directory, const Model& model);
 
 EvaluationReport evaluate_grid(const EvaluateOptions& options, const Model& model);
 

@@ -22,14 +22,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json report_of(const ProbeOptions& options, const Model& model, const ProbeTraces& traces) {
+Json report_of(const ProbeOptions& options, const Model& model, const WholeEpisodes& traces) {
   if (options.probe == "betas") return probe_betas(model, traces.all());
   if (options.probe == "keys") return probe_keys(model, traces.all());
   if (options.probe == "state") return probe_state(model, traces, options.places);
   if (options.probe == "find-tracker") {
     return find_tracker(model, traces, {.places = options.places});
   }
-  return probe_intervene(model, traces.rows(), options.count,
+  return probe_intervene(model, traces.source(), options.count,
                          {.change = parse_change(options.change),
                           .tap = options.tap,
                           .layer = static_cast<int>(options.layer),
@@ -64,7 +64,7 @@ void check_vocabulary(const Model& model, std::uint64_t tokens, const std::strin
 }
 
 // `report`: what was asked; the answer is added to it.
-void write_report(const ProbeOptions& options, const Model& model, const ProbeTraces& traces,
+void write_report(const ProbeOptions& options, const Model& model, const WholeEpisodes& traces,
                   Json report) {
   report.update(report_of(options, model, traces));
   OutputFile file(options.output);
@@ -73,12 +73,10 @@ void write_report(const ProbeOptions& options, const Model& model, const ProbeTr
   } else if (options.format == "csv") {
     file.write(rows_as_csv(report.at(options.probe == "betas" ? "kinds" : "heads")));
   } else {
-    file.write(
-        printable_lines(fmt::format("{}: {}, {} commands, spacing {}, {} traces\n",
-                                    options.model.directory, report.at("task").get<std::string>(),
-                                    report.at("commands").get<std::uint64_t>(),
-                                    report.at("spacing").get<std::uint64_t>(), options.count) +
-                        as_text(options, report)));
+    file.write(printable_lines(fmt::format("{}: {}, {}, {} traces\n", options.model.directory,
+                                           report.at("task").get<std::string>(),
+                                           axes_words(traces.source().axes()), options.count) +
+                               as_text(options, report)));
   }
   file.commit();
 }
@@ -87,35 +85,21 @@ void write_report(const ProbeOptions& options, const Model& model, const ProbeTr
 
 void run_probe(const ProbeOptions& options) {
   const Model model = open_model(options.model);
-  if (options.words) {
-    const std::uint64_t kept = options.probe == "intervene" ? 0 : options.count;
-    const ProbeTraces words(*options.words, evaluation_seed(options.seed), kept);
-    check_vocabulary(model, words.rows().vocabulary_size(), sequence_words(*options.words));
-    write_report(options, model, words,
-                 {{"model", options.model.directory},
-                  {"task", sequence_words(*options.words)},
-                  {"commands", options.words->max},
-                  {"spacing", 1},
-                  {"count", options.count},
-                  {"seed", options.seed}});
-    return;
-  }
   const auto tokenizer =
-      open_tokenizer(tokenizer_of(options.tokenizer, options.model.directory, model));
+      tokenizer_for(*options.data, options.tokenizer, options.model.directory, model);
   std::string note;
-  const bool beliefs = beliefs_are_cheap(options.task, options.count, note);
+  const bool beliefs = options.data->beliefs_are_cheap(options.count, note);
   if (!note.empty()) say("note: {}", note);
-  check_vocabulary(model, tokenizer->vocabulary_size(), tokenizer->name());
-  // Interventions are judged on rows that evaluation makes for itself.
+  auto source = options.data->source(
+      tokenizer.get(), {.seed = evaluation_seed(options.seed), .beliefs = beliefs, .steps = true});
+  check_vocabulary(model, source->vocabulary_size(), source->name());
+  Json asked = {{"model", options.model.directory}, {"task", source->name()}};
+  for (const Coordinate& axis : source->axes()) asked[axis.name] = axis_json(axis);
+  asked["count"] = options.count;
+  asked["seed"] = options.seed;
+  // Interventions are judged on episodes that evaluation makes for itself.
   const std::uint64_t kept = options.probe == "intervene" ? 0 : options.count;
-  const ProbeTraces traces(options.task, *tokenizer, evaluation_seed(options.seed), kept, beliefs);
-  write_report(options, model, traces,
-               {{"model", options.model.directory},
-                {"task", task_words(options.task)},
-                {"commands", options.task.commands},
-                {"spacing", options.task.spacing},
-                {"count", options.count},
-                {"seed", options.seed}});
+  write_report(options, model, WholeEpisodes(std::move(source), kept), asked);
 }
 
 }  // namespace shellgame

@@ -1,5 +1,8 @@
 #include "shellgame/tool/run_source.h"
 
+#include "shellgame/episodes/sequence_source.h"
+#include "shellgame/episodes/trace_source.h"
+
 #include <filesystem>
 
 #include "shellgame/system/error.h"
@@ -53,6 +56,18 @@ SequenceSpec trained_words(const Experiment& experiment, const std::string& run,
   spec.min = spec.max =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(length, kMaxSequenceLength));
   return spec;
+}
+
+SharedData probed_data(const Experiment& experiment, const std::string& run, std::uint64_t commands,
+                       std::uint64_t spacing) {
+  if (experiment.sequence)
+    return std::make_shared<SequenceData>(trained_words(experiment, run, commands));
+  Task task = experiment.task;
+  task.stages.clear();
+  task.commands = commands;
+  task.spacing = spacing;
+  check_task(task);
+  return std::make_shared<TraceData>(std::move(task));
 }
 
 void add_model_options(CLI::App* command, std::string& run, ModelPlace& model,

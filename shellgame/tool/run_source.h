@@ -25,6 +25,11 @@ Task trace_task(const TaskOptions& options, const Experiment* run);
 SequenceSpec trained_words(const Experiment& experiment, const std::string& run,
                            std::uint64_t length);
 
+// What a run was trained on, with so many commands (of a word problem: elements) and this spacing,
+// for probes. Throws UsageError for what they cannot read.
+SharedData probed_data(const Experiment& experiment, const std::string& run, std::uint64_t commands,
+                       std::uint64_t spacing);
+
 // The options by which a command takes a model (--run, --model, --tokenizer, --device,
 // --precision).
 void add_model_options(CLI::App* command, std::string& run, ModelPlace& model,

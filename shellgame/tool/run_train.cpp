@@ -80,21 +80,7 @@ std::function<nlohmann::ordered_json(const Model&)> evaluation_of(const Experime
   options.count = static_cast<std::uint64_t>(settings.count);
   options.seeds = {settings.seed};
   options.tokenizer = experiment.tokenizer;
-  options.task = experiment.task;
-  options.commands = settings.commands;
-  options.spacings = settings.spacing;
-  options.sequences = experiment.sequence.has_value();
-  for (const std::uint64_t length : settings.lengths) {
-    SequenceSpec spec = experiment.sequence.value_or(SequenceSpec{});
-    spec.min = spec.max = static_cast<std::uint32_t>(length);
-    options.lengths.push_back(spec);
-  }
-  const StageSettings& last = experiment.stages.back();
-  if (options.sequences && options.lengths.empty()) options.lengths = {*last.sequence};
-  if (!options.sequences) {
-    if (options.commands.empty()) options.commands = last.commands;
-    if (options.spacings.empty()) options.spacings = last.spacing;
-  }
+  options.points = evaluation_points(experiment, options.notes);
   return [options, told = quiet](const Model& model) mutable {
     const EvaluationReport report = evaluate_grid(options, model);
     if (!told) {

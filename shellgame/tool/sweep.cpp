@@ -323,6 +323,7 @@ Json gather(const SweepOptions& options, std::vector<OneRun>& runs) {
   } catch (const Error& error) {
     say("note: {}", error.what());
   }
+  if (environment.is_array() && !environment.empty()) environment = Json(environment.back());
   if (environment.is_object()) environment.erase("command");  // of one run among many
   return {{"command", command_of(options)},
           {"experiment", options.experiment},

@@ -1,5 +1,6 @@
 #include "shellgame/train/environment.h"
 
+#include <fmt/format.h>
 #include <sys/utsname.h>
 #include <torch/version.h>
 
@@ -7,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "generated_commit.h"
 #include "shellgame/kernels/targets.h"
 #include "shellgame/system/blas_core.h"
 #include "shellgame/system/onednn_isa.h"
@@ -14,6 +16,9 @@
 #include "shellgame/tasks/task.h"
 
 namespace shellgame {
+
+using Json = nlohmann::ordered_json;
+
 namespace {
 
 std::string processor_name() {
@@ -44,7 +49,7 @@ std::string command_line() {
 
 }  // namespace
 
-nlohmann::ordered_json environment_record() {
+Json environment_record() {
   utsname system{};
   uname(&system);
   const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
@@ -53,6 +58,7 @@ nlohmann::ordered_json environment_record() {
   return {{"started", text},
           {"command", command_line()},
           {"shellgame", SHELLGAME_VERSION},
+          {"commit", SHELLGAME_COMMIT},
           {"generator", kGeneratorVersion},
           {"libtorch", TORCH_VERSION},
           {"compiler", __VERSION__},
@@ -63,6 +69,16 @@ nlohmann::ordered_json environment_record() {
           {"blas", blas_core_in_use()},
           {"onednn", onednn_isa_in_use()},
           {"system", std::string(system.sysname) + " " + system.release + " " + system.machine}};
+}
+
+std::vector<std::string> environment_differences(const Json& before, const Json& now) {
+  std::vector<std::string> differences;
+  for (const char* key : {"simd", "generator", "shellgame", "commit", "libtorch"}) {
+    const Json was = before.is_object() ? before.value(key, Json()) : Json(), is = now.at(key);
+    if (was.is_null() || was == is) continue;
+    differences.push_back(fmt::format("{} was {} and is {}", key, was.dump(), is.dump()));
+  }
+  return differences;
 }
 
 }  // namespace shellgame

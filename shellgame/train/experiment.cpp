@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "shellgame/episodes/sequence_source.h"
+#include "shellgame/episodes/trace_source.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/read_json.h"
 #include "shellgame/system/saturating.h"
@@ -139,7 +141,7 @@ class Reader {
     list_keys(keys, e);
     std::string loss = "all";
     keys("loss", loss, Words{"all", "reveals"});
-    e.loss = loss == "all" ? LossOn::kAllTokens : LossOn::kReveals;
+    e.loss = loss == "all" ? LossOn::kAllTokens : LossOn::kQuestions;
     const Json task = keys.take("task"), sequence = keys.take("sequence");
     if (!task.is_null() && !sequence.is_null())
       throw InputError(file_, "an experiment must have [task] or [sequence], not both");
@@ -271,6 +273,7 @@ class Reader {
         stage.sequence = read_sequence(sequence.is_null() ? Json::object() : sequence, *e.sequence,
                                        where + ".sequence");
         if (stage.stream) throw InputError(file_, "streams are for tasks, not for sequences");
+        stage.data.push_back(std::make_shared<SequenceData>(*stage.sequence));
       } else {
         add_tasks(changes, where, e.task, stage);
       }
@@ -316,6 +319,7 @@ class Reader {
           } catch (const UsageError& error) {
             throw InputError(file_, fmt::format("{}: {}", where, error.what()));
           }
+          stage.data.push_back(std::make_shared<TraceData>(task));
           stage.tasks.push_back(std::move(task));
         }
       }
@@ -400,6 +404,49 @@ std::vector<DeclaredNumber> experiment_numbers() {
   add(EvaluationSettings(), "evaluation");
   add(CheckpointSettings(), "checkpoint");
   return list;
+}
+
+BatchPlan batch_plan(const Experiment& experiment, std::size_t stage, const Tokenizer* tokenizer,
+                     bool together) {
+  const StageSettings& settings = experiment.stages.at(stage);
+  BatchPlan plan{.sources = {},
+                 .seed = experiment.seed,
+                 .stage = stage,
+                 .rows = settings.batch,
+                 .parts = settings.accumulation,
+                 .steps = settings.steps,
+                 .loss = experiment.loss,
+                 .stream = settings.stream,
+                 .together = together};
+  const SourceOptions options{.seed = experiment.seed, .beliefs = false, .may_be_silent = true};
+  if (settings.stream) {
+    StreamSources streams = stream_sources(settings.data, tokenizer, options,
+                                           static_cast<std::uint64_t>(settings.stream->most()));
+    plan.sources = std::move(streams.sources);
+    plan.segment_tokens = static_cast<std::int64_t>(streams.segment_tokens);
+  } else {
+    for (const SharedData& data : settings.data)
+      plan.sources.push_back(data->source(tokenizer, options));
+  }
+  return plan;
+}
+
+std::vector<SharedData> evaluation_points(const Experiment& experiment,
+                                          std::vector<std::string>& notes) {
+  const EvaluationSettings& settings = experiment.evaluation;
+  const StageSettings& last = experiment.stages.back();
+  if (!experiment.sequence)
+    return trace_grid(experiment.task,
+                      settings.commands.empty() ? last.commands : settings.commands,
+                      settings.spacing.empty() ? last.spacing : settings.spacing, notes);
+  if (settings.lengths.empty()) return last.data;
+  std::vector<SharedData> points;
+  for (const std::uint64_t length : settings.lengths) {
+    SequenceSpec spec = *experiment.sequence;
+    spec.min = spec.max = static_cast<std::uint32_t>(length);
+    points.push_back(std::make_shared<SequenceData>(spec));
+  }
+  return points;
 }
 
 std::string Experiment::toml() const { return json_to_toml(resolved); }

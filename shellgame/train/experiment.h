@@ -9,9 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "shellgame/episodes/batcher.h"
+#include "shellgame/episodes/data.h"
 #include "shellgame/sequences/sequence_spec.h"
 #include "shellgame/tasks/task.h"
-#include "shellgame/tokens/batch.h"
 
 namespace shellgame {
 
@@ -39,12 +40,6 @@ struct ScheduleSettings {
   double warmup = 0.05;          // steps, or a share of all steps if below 1
 };
 
-// Streams: the state at the end of a segment starts the next segment of the same stream, without a
-// gradient through it. The segments of a stream grow from `from` to `to` over a share of the stage.
-struct StreamSettings {
-  double from = 2, to = 32, over = 0.7;
-};
-
 // The running mean of the weights over a stage's steps, with which the model is evaluated and
 // written. 0: none.
 struct AverageSettings {
@@ -54,7 +49,8 @@ struct AverageSettings {
 struct StageSettings {
   // Each row of a batch draws one of these.
   std::vector<std::uint64_t> commands, spacing;
-  std::vector<Task> tasks;  // every commands x spacing x changes of the experiment's task
+  std::vector<Task> tasks;       // every commands x spacing x changes of the experiment's task
+  std::vector<SharedData> data;  // what rows draw from: these tasks, or the sequence
   std::optional<SequenceSpec> sequence;
   std::int64_t batch = 8;               // rows
   std::int64_t accumulation = 1;        // batches whose gradients are added up in a step
@@ -116,6 +112,13 @@ struct Experiment {
 Experiment read_experiment(const std::string& file, const std::vector<std::string>& changes = {});
 Experiment parse_experiment(std::string_view toml, const std::string& file,
                             const std::vector<std::string>& changes = {});
+// The batches of a stage; `tokenizer` is null for data that are no text.
+BatchPlan batch_plan(const Experiment& experiment, std::size_t stage, const Tokenizer* tokenizer,
+                     bool together);
+// What a run is evaluated on: every pair of commands and spacing, or every length. `notes` says
+// what was left out.
+std::vector<SharedData> evaluation_points(const Experiment& experiment,
+                                          std::vector<std::string>& notes);
 // What the command of a run decides beside the file, also in `resolved`: threads, and the model
 // whose weights are the first ("" leaves the file's), as an absolute path.
 void set_run_choices(Experiment& experiment, int threads, const std::string& from);

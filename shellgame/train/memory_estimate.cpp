@@ -8,7 +8,6 @@
 #include "shellgame/ops/engine.h"
 #include "shellgame/ops/memory.h"
 #include "shellgame/system/threads.h"
-#include "shellgame/train/batches.h"
 #include "shellgame/train/segment_gradient.h"
 
 namespace shellgame {
@@ -71,36 +70,17 @@ RowMemory measure_row_memory(const Model& model, std::int64_t longest) {
 
 namespace {
 
-// Rows of more commands are not made to learn how long they are.
-constexpr std::uint64_t kMostMade = 1 << 12;
-
-// The tokens of each stage's longest row. A batch that does not fit is not made to find that out:
-// one row is, or one of fewer commands, whose length is drawn out.
+// The tokens of each stage's longest row.
 std::vector<std::int64_t> longest_rows(const Experiment& experiment, const Tokenizer* tokenizer) {
-  Experiment one_row = experiment;
-  std::vector<double> times(one_row.stages.size(), 1);
-  for (std::size_t i = 0; i < one_row.stages.size(); ++i) {
-    StageSettings& stage = one_row.stages[i];
-    stage.batch = stage.accumulation = 1;
-    // Of two neighbouring lengths each kind of sequence has one.
-    if (stage.sequence)
-      stage.sequence->min = std::max(stage.sequence->min, stage.sequence->max - 1);
-    const auto longest = std::ranges::max_element(stage.tasks, {}, &Task::commands);
-    if (longest == stage.tasks.end()) continue;
-    Task task = *longest;
-    if (task.commands > kMostMade) {
-      times[i] = static_cast<double>(task.commands) / static_cast<double>(kMostMade);
-      task.commands = kMostMade;
-      task.spacing = std::min(task.spacing, kMostMade);
-    }
-    stage.tasks = {task};
-  }
-  BatchMaker probe(one_row, tokenizer);
   std::vector<std::int64_t> tokens;
-  for (std::size_t i = 0; i < one_row.stages.size(); ++i) {
-    probe.start_stage(i, false);
-    const auto made = static_cast<double>(probe.next(0).ids.size(1));
-    tokens.push_back(saturating_cast<std::int64_t>(std::ceil(made * times[i])));
+  for (const StageSettings& stage : experiment.stages) {
+    std::uint64_t longest = 1;
+    for (const SharedData& data : stage.data) {
+      const SourceOptions options{.seed = experiment.seed, .beliefs = false, .may_be_silent = true};
+      longest = std::max(longest, stage.stream ? data->segment_tokens(tokenizer)
+                                               : data->source(tokenizer, options)->tokens());
+    }
+    tokens.push_back(saturating_cast<std::int64_t>(static_cast<double>(longest)));
   }
   return tokens;
 }

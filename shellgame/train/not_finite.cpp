@@ -11,8 +11,7 @@
 
 namespace shellgame {
 
-std::string what_is_not_finite(const Model& model, const TrainingBatch& batch,
-                               const ModelState& state) {
+std::string what_is_not_finite(const Model& model, const at::Tensor& ids, const ModelState& state) {
   if (const Parameter* parameter = first_not_finite(model))
     return fmt::format("the parameter {}", parameter->name);
   std::string found;
@@ -33,7 +32,7 @@ std::string what_is_not_finite(const Model& model, const TrainingBatch& batch,
                           return value;
                         }};
     ModelState copy = state;
-    const at::Tensor logits = model.logits(batch.ids, &copy, &taps);
+    const at::Tensor logits = model.logits(ids, &copy, &taps);
     if (found.empty() && !all_finite(logits)) found = "the logits (after the last layer)";
   }
   if (!found.empty()) return found;

@@ -12,6 +12,7 @@
 
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/system/read_json.h"
 #include "shellgame/train/environment.h"
 
 namespace shellgame {
@@ -39,7 +40,28 @@ bool is_file(int descriptor, const std::string& path) {
          opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
+// The environments of all starts of the run; of what cannot be read, none: its record is no reason
+// to lose a run.
+nlohmann::ordered_json environments_of(const std::string& run) {
+  const std::string path = run + "/environment.json";
+  if (!fs::is_regular_file(path)) return nlohmann::ordered_json::array();
+  try {
+    const nlohmann::ordered_json record = parse_ordered_json(read_file(path), path);
+    return record.is_array() ? record : nlohmann::ordered_json::array({record});
+  } catch (const Error&) {
+    return nlohmann::ordered_json::array();
+  }
+}
+
 }  // namespace
+
+void RunDirectory::add_environment(const std::string& run) {
+  nlohmann::ordered_json environments = environments_of(run);
+  const nlohmann::ordered_json now = environment_record();
+  if (!environments.empty()) differences_ = environment_differences(environments.back(), now);
+  environments.push_back(now);
+  write_record(run + "/environment.json", environments.dump(1) + "\n");
+}
 
 void check_run_directory(const std::string& run, const Experiment& experiment, bool resume) {
   if (!fs::exists(record_of(run))) return;
@@ -48,6 +70,13 @@ void check_run_directory(const std::string& run, const Experiment& experiment, b
         "'{}' already holds a run: use --resume to continue it, or another --run for a new one",
         run);
   }
+  const nlohmann::ordered_json environments = environments_of(run);
+  if (!environments.empty() && environments.back().is_object() &&
+      environments.back().value("shellgame", "") == "0.1.0")
+    fail(
+        "'{}' was made by shellgame 0.1.0, which drew its batches in another way: this version "
+        "cannot resume it",
+        run);
   const std::string difference = experiment_difference(read_experiment(record_of(run)), experiment);
   if (!difference.empty())
     wrong_use("--resume must have the experiment that the run was started with; {}", difference);
@@ -72,7 +101,7 @@ RunDirectory::RunDirectory(const std::string& run, const Experiment& experiment,
     check_run_directory(run, experiment, resume);
     for (const std::string& folder : {run, run + "/checkpoints"}) remove_partial(folder);
     if (!fs::exists(record_of(run))) write_record(record_of(run), experiment.toml());
-    write_record(run + "/environment.json", environment_record().dump(1) + "\n");
+    add_environment(run);
   } catch (...) {
     ::close(lock_);
     throw;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "shellgame/train/experiment.h"
 
@@ -23,8 +24,13 @@ class RunDirectory {
   RunDirectory(const RunDirectory&) = delete;
   RunDirectory& operator=(const RunDirectory&) = delete;
 
+  // What differs from the start before this one, and may make its numbers others.
+  const std::vector<std::string>& differences() const { return differences_; }
+
  private:
+  void add_environment(const std::string& run);
   int lock_ = -1;
+  std::vector<std::string> differences_;
 };
 
 }  // namespace shellgame

@@ -99,6 +99,11 @@ void check_state_tensor(const std::string& name, const at::Tensor& tensor, const
 }  // namespace
 
 SavedPlace read_saved_place(const Json& json, std::int64_t step, const Experiment& experiment) {
+  if (json.contains("cursor"))
+    fail(
+        "it is of shellgame 0.1.0, which drew its batches in another way: the run cannot go on "
+        "with "
+        "this version");
   const PlaceReader reader(json);
   SavedPlace saved;
   saved.place.step = step;
@@ -129,7 +134,6 @@ SavedPlace read_saved_place(const Json& json, std::int64_t step, const Experimen
   const std::size_t parts = stage.stream ? static_cast<std::size_t>(stage.accumulation) : 0;
   for (const Json& tokens : reader.list("state_tokens", parts, parts))
     saved.state_tokens.push_back(PlaceReader::checked(tokens, "state_tokens", kMostCount));
-  reader.at("cursor");
   return saved;
 }
 

@@ -23,7 +23,6 @@
 #include "shellgame/system/memory.h"
 #include "shellgame/system/processor_time.h"
 #include "shellgame/system/saturating.h"
-#include "shellgame/train/batches.h"
 #include "shellgame/train/cell_name.h"
 #include "shellgame/train/display.h"
 #include "shellgame/train/first_weights.h"
@@ -61,9 +60,12 @@ std::string in_mebibytes(std::int64_t bytes) {
 ModelConfig config_of(const Experiment& experiment, const Tokenizer* tokenizer) {
   Json json = experiment.model;
   check_known_keys(json, "[model]");
-  const std::uint64_t needed = tokenizer != nullptr
-                                   ? std::uint64_t{tokenizer->vocabulary_size()}
-                                   : make_sequence_task(*experiment.sequence)->vocabulary_size();
+  std::uint64_t needed = 0;
+  for (const StageSettings& stage : experiment.stages) {
+    for (const SharedData& data : stage.data)
+      needed =
+          std::max(needed, data->source(tokenizer, {.may_be_silent = true})->vocabulary_size());
+  }
   if (!json.contains("vocab_size")) json["vocab_size"] = needed;
   ModelConfig config(std::move(json), "[model]");
   if (std::cmp_less(config.spec().vocabulary, needed))
@@ -86,18 +88,25 @@ std::string tokenizer_text(const Experiment& experiment, const Tokenizer* tokeni
   return read_file((fs::is_directory(path) ? path / "tokenizer.json" : path).string());
 }
 
+// A batch's numbers, where they are: the batch must outlive the tensor.
+at::Tensor tensor_of(const std::vector<std::int64_t>& numbers, const Batch& batch) {
+  return at::from_blob(const_cast<std::int64_t*>(numbers.data()), {batch.rows, batch.time},
+                       at::kLong);
+}
+
 class Run {
  public:
   explicit Run(const TrainOptions& options)
       : options_(options),
         experiment_(options.experiment),
-        tokenizer_(experiment_.sequence ? nullptr : open_tokenizer(experiment_.tokenizer)),
+        tokenizer_(experiment_.stages.front().data.front()->is_text()
+                       ? open_tokenizer(experiment_.tokenizer)
+                       : nullptr),
         tokenizer_text_(tokenizer_text(experiment_, tokenizer_.get())),
         checkpoints_(options.run + "/checkpoints"),
         display_(options.quiet),
         program_memory_(peak_memory()),
-        model_(config_of(experiment_, tokenizer_.get()), init_of(experiment_)),
-        batches_(experiment_, tokenizer_.get()) {}
+        model_(config_of(experiment_, tokenizer_.get()), init_of(experiment_)) {}
 
   TrainResult run() {
     const EngineScope engine(experiment_.composed ? Engine::kComposed : Engine::kKernels);
@@ -107,6 +116,8 @@ class Run {
     average_.emplace(model_, experiment_.average.decay);
     check_memory();
     const RunDirectory directory(options_.run, experiment_, options_.resume);
+    for (const std::string& difference : directory.differences())
+      display_.warn(fmt::format("this run goes on in another environment: {}", difference));
     if (begun_ != has_checkpoints())
       fail("the checkpoints of '{}' came or went while this run started: start it again",
            options_.run);
@@ -220,7 +231,6 @@ class Run {
     if (average_->steps() > 0)
       copy_tensors(checkpoint.tensors, "average.", average_->tensors(), known);
     prepare_stage();
-    batches_.restore(checkpoint.place.at("cursor"));
     const at::NoGradGuard no_gradients;
     for (std::size_t part = 0; part < states_.size(); ++part)
       states_[part] = saved_state(checkpoint.tensors, fmt::format("state.{}.", part),
@@ -250,7 +260,8 @@ class Run {
       together = !rows_are_apart(probe);
       states_.resize(static_cast<std::size_t>(stage.accumulation));
     }
-    batches_.start_stage(place_.stage, together);
+    batches_ = std::make_unique<Batcher>(
+        batch_plan(experiment_, place_.stage, tokenizer_.get(), together));
     step_seconds_ = 0;
   }
 
@@ -310,34 +321,46 @@ class Run {
     const at::Device device = model_.parameters()[0].value.device();
     const double rate = learning_rate_at(experiment_, place_),
                  processor_start = process_processor_seconds();
-    double loss_sum = 0, data_seconds = 0;
+    // All parts first: each weighs by what it counts.
+    const auto data_start = Clock::now();
+    parts_.resize(static_cast<std::size_t>(stage.accumulation));
+    std::int64_t counted = 0;
+    for (std::int64_t part = 0; part < stage.accumulation; ++part) {
+      Batch& batch = parts_[static_cast<std::size_t>(part)];
+      batches_->batch(place_.stage_step, part, batch);
+      counted += batch.counted;
+    }
+    const double data_seconds = seconds_since(data_start);
+    double loss_sum = 0;
     std::int64_t right = 0, answers = 0, tokens = 0;
     for (std::int64_t part = 0; part < stage.accumulation; ++part) {
-      const auto data_start = Clock::now();
-      TrainingBatch batch = batches_.next(place_.stage_step, part);
-      data_seconds += seconds_since(data_start);
+      const Batch& batch = parts_[static_cast<std::size_t>(part)];
       ModelState* state = nullptr;
       if (stage.stream) {
         state = &states_[static_cast<std::size_t>(part)];
         begin_rows(*state, batch.fresh);
       }
       const ModelState before = state != nullptr ? *state : ModelState();
-      batch.ids = batch.ids.to(device);
-      const SegmentLoss loss =
-          add_segment_gradient(model_, batch.ids, batch.targets.to(device), stage.pieces,
-                               1 / static_cast<double>(stage.accumulation), state);
-      if (!std::isfinite(loss.mean))
-        stop_at(batch, before, fmt::format("the loss is {}", loss.mean));
+      const at::Tensor ids = tensor_of(batch.ids, batch).to(device);
+      const double share =
+          counted > 0 ? static_cast<double>(batch.counted) / static_cast<double>(counted) : 0;
+      const SegmentLoss loss = add_segment_gradient(
+          model_, ids, tensor_of(batch.targets, batch).to(device), stage.pieces, share, state);
+      if (!std::isfinite(loss.mean)) stop_at(ids, before, fmt::format("the loss is {}", loss.mean));
       const at::Tensor correct = loss.correct.to(at::kCPU).contiguous();
       const bool* const hit = correct.data_ptr<bool>();
-      for (const std::int64_t place : batch.answers) right += hit[place];
-      answers += static_cast<std::int64_t>(batch.answers.size());
-      loss_sum += loss.mean / static_cast<double>(stage.accumulation);
+      for (const AnswerPlaces& answer : batch.answers) {
+        if (!answer.ends) continue;
+        ++answers;
+        right += std::all_of(hit + answer.place, hit + answer.place + answer.length,
+                             [](bool one) { return one; });
+      }
+      loss_sum += loss.mean * share;
       tokens += batch.tokens;
       if (part + 1 == stage.accumulation) {
         const double norm = optimiser_->step(rate);
         if (!std::isfinite(norm))
-          stop_at(batch, before, fmt::format("the norm of the gradients is {}", norm));
+          stop_at(ids, before, fmt::format("the norm of the gradients is {}", norm));
         optimiser_->clear_gradients();
         average_->add(optimiser_->master_weights());
         gradient_norm_ = norm;
@@ -376,9 +399,9 @@ class Run {
         .count();
   }
 
-  [[noreturn]] void stop_at(const TrainingBatch& batch, const ModelState& before,
+  [[noreturn]] void stop_at(const at::Tensor& ids, const ModelState& before,
                             const std::string& what) {
-    const std::string where = what_is_not_finite(model_, batch, before);
+    const std::string where = what_is_not_finite(model_, ids, before);
     fail("step {} of stage {}: {}, and the first thing that is not finite is {}; {}",
          place_.step + 1, place_.stage + 1, what, where, last_good());
   }
@@ -475,7 +498,6 @@ class Run {
                         {"window", window},
                         {"optimiser_steps", optimiser_->steps()},
                         {"average_steps", average_->steps()},
-                        {"cursor", batches_.cursor()},
                         {"state_tokens", seen}};
     metrics_->sync();
     write_checkpoint(checkpoints_, checkpoint, model_, save_options(), experiment_.checkpoint.keep);
@@ -514,7 +536,8 @@ class Run {
   Display display_;
   std::int64_t program_memory_;  // before there is a model
   Model model_;
-  BatchMaker batches_;
+  std::unique_ptr<Batcher> batches_;
+  std::vector<Batch> parts_;  // of a step; their memory is used again
   std::optional<Optimiser> optimiser_;
   std::optional<WeightAverage> average_;
   std::optional<MetricsFile> metrics_;

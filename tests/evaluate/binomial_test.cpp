@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <cmath>
+#include <random>
 #include <vector>
 
 #include "shellgame/system/error.h"
@@ -64,6 +65,65 @@ RC_GTEST_PROP(Binomial, AtEachBoundTheTailIsHalfOfWhatIsLeft, ()) {
   RC_ASSERT(bounds.high >= static_cast<double>(k) / static_cast<double>(n));
   if (k > 0) RC_ASSERT(std::abs(tail(k, n, n, bounds.low) - half) < 1e-9);
   if (k < n) RC_ASSERT(std::abs(tail(0, k, n, bounds.high) - half) < 1e-9);
+}
+
+// Quantiles of Student's distribution from printed tables.
+TEST(Binomial, StudentsQuantilesAreThoseOfTheTables) {
+  EXPECT_NEAR(student_quantile(0.975, 9), 2.262157, 1e-6);
+  EXPECT_NEAR(student_quantile(0.975, 1), 12.706205, 1e-5);
+  EXPECT_NEAR(student_quantile(0.95, 30), 1.697261, 1e-6);
+  EXPECT_NEAR(student_quantile(0.975, 1e6), 1.959966, 1e-5);
+  EXPECT_NEAR(student_quantile(0.025, 9), -2.262157, 1e-6);
+  EXPECT_DOUBLE_EQ(student_quantile(0.5, 3), 0);
+}
+
+TEST(Binomial, TrialsOfOneEachAreIndependent) {
+  const std::vector<Cluster> ones = {{1, 1}, {0, 1}, {1, 1}, {1, 1}};
+  EXPECT_EQ(clustered_bounds(ones), binomial_bounds(3, 4));
+}
+
+// All trials of a cluster alike: only clusters count, and somewhat fewer than there are.
+TEST(Binomial, TrialsThatRepeatEachOtherCountOnce) {
+  std::vector<Cluster> clusters;
+  for (int i = 0; i < 40; ++i) clusters.push_back({i < 30 ? 50u : 0u, 50});
+  const Bounds found = clustered_bounds(clusters), as_clusters = binomial_bounds(30, 40);
+  EXPECT_LE(found.low, as_clusters.low);
+  EXPECT_GE(found.high, as_clusters.high);
+  EXPECT_NEAR(found.low, as_clusters.low, 0.02);
+  EXPECT_NEAR(found.high, as_clusters.high, 0.02);
+  const Bounds naive = binomial_bounds(1500, 2000);
+  EXPECT_GT(found.high - found.low, 4 * (naive.high - naive.low));
+}
+
+// As many right in each cluster: no evidence that they hang together, and none that all are right
+// in clusters that were not seen.
+TEST(Binomial, ClustersWithoutASpreadCountOnceEach) {
+  const std::vector<Cluster> all(16, Cluster{8, 8});
+  EXPECT_EQ(clustered_bounds(all), binomial_bounds(16, 16));
+  EXPECT_EQ(clustered_bounds(std::vector<Cluster>{}), (Bounds{0, 1}));
+  EXPECT_THROW(clustered_bounds(std::vector<Cluster>{{3, 2}}), UsageError);
+}
+
+// Bounds of independent trials in clusters are about those of the trials.
+TEST(Binomial, IndependentTrialsInClustersLoseLittle) {
+  std::mt19937 random(7);
+  std::bernoulli_distribution right(0.7);
+  int covered = 0, tries = 400;
+  double width = 0, plain = 0;
+  for (int i = 0; i < tries; ++i) {
+    std::vector<Cluster> clusters(30, Cluster{0, 10});
+    std::uint64_t sum = 0;
+    for (Cluster& cluster : clusters) {
+      for (int k = 0; k < 10; ++k) cluster.right += right(random) ? 1 : 0;
+      sum += cluster.right;
+    }
+    const Bounds bounds = clustered_bounds(clusters), exact = binomial_bounds(sum, 300);
+    covered += bounds.low <= 0.7 && 0.7 <= bounds.high;
+    width += bounds.high - bounds.low;
+    plain += exact.high - exact.low;
+  }
+  EXPECT_GE(covered, 0.93 * tries);
+  EXPECT_LT(width, 1.2 * plain);
 }
 
 TEST(Binomial, NoTrialsSayNothing) { EXPECT_EQ(binomial_bounds(0, 0), (Bounds{0, 1})); }

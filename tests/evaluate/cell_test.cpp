@@ -20,15 +20,17 @@ Statistics statistics(std::uint64_t right) {
                       .nats = 0.75,
                       .agrees = true,
                       .bayes_right = true,
-                      .bayes_nats = 0.5});
+                      .bayes_nats = 0.5,
+                      .bayes_expected = 0.625,
+                      .regret = 0.375,
+                      .outside = 0.125});
   }
   return statistics_of(tally, {.chance = 0.2, .length = 8});
 }
 
 EvaluationReport report() {
   EvaluationCell cell;
-  cell.commands = 8;
-  cell.spacing = 8;
+  cell.axes = {{"commands", "8"}, {"spacing", "8"}};
   cell.all = statistics(3);
   cell.few_positions = cell.all.positions;
   cell.seeds = {{0, statistics(2)}, {1, statistics(4)}};
@@ -55,7 +57,9 @@ TEST(EvaluationCell, JsonHasTheDocumentedKeys) {
   EXPECT_EQ(cell["final_accuracy"], 0.75);
   EXPECT_EQ(cell["last_eighth_accuracy"], 0.75);
   EXPECT_EQ(cell["cross_entropy"], 0.75);
-  EXPECT_EQ(cell["bayes_gap"], 0.25);
+  EXPECT_EQ(cell["regret"], 0.375);
+  EXPECT_EQ(cell["outside"], 0.125);
+  EXPECT_EQ(cell["expected_bayes_accuracy"], 0.625);
   EXPECT_EQ(cell["mean"]["accuracy"], 0.75);
   EXPECT_NEAR(cell["spread"]["accuracy"].get<double>(), 0.3535533905932738, 1e-12);
   EXPECT_EQ(cell["seeds"][0]["accuracy"], 0.5);
@@ -71,8 +75,8 @@ TEST(EvaluationCell, WhatIsNotKnownIsNull) {
   unknown.cells[0].has_beliefs = false;
   const auto cell = to_json(unknown)[0];
   EXPECT_TRUE(cell["bayes_cross_entropy"].is_null());
-  EXPECT_TRUE(cell["bayes_gap"].is_null());
-  EXPECT_TRUE(cell["spread"]["bayes_gap"].is_null());
+  EXPECT_TRUE(cell["regret"].is_null());
+  EXPECT_TRUE(cell["spread"]["regret"].is_null());
   EXPECT_FALSE(cell["cross_entropy"].is_null());
 }
 
@@ -87,7 +91,7 @@ TEST(EvaluationCell, CsvHasOneRowACellAndAsManyFieldsAsTitles) {
     const std::string row =
         csv.substr(titles.size() + 1, csv.find('\n', titles.size() + 1) - titles.size() - 1);
     EXPECT_EQ(std::ranges::count(row, ','), std::ranges::count(titles, ','));
-    EXPECT_THAT(row, testing::StartsWith("8,8,,teacher,fp32,4,2,4,4,800,0.2,0.75,0.75,"));
+    EXPECT_THAT(row, testing::StartsWith("8,8,teacher,fp32,4,2,4,4,800,0.2,0.75,0.75,"));
   }
 }
 

@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "shellgame/beliefs/predictions.h"
-#include "shellgame/evaluate/sequence_rows.h"
-#include "shellgame/evaluate/trace_rows.h"
+#include "shellgame/episodes/sequence_source.h"
+#include "shellgame/episodes/trace_source.h"
 #include "shellgame/models/checkpoint.h"
 #include "shellgame/models/exact.h"
 #include "shellgame/ops/engine.h"
@@ -49,14 +49,14 @@ class Naive {
  public:
   explicit Naive(const Model& model) : model_(model) {}
 
-  Expected run(const RowMaker& rows, std::uint64_t index, EvaluationMode mode) {
-    const auto row = rows.row(index);
+  Expected run(const Source& rows, std::uint64_t index, EvaluationMode mode) {
+    const auto row = rows.episode(index);
     Expected expected;
-    RowPiece piece;
+    Piece piece;
     context_.clear();
-    while (row->next(piece)) {
+    while (row->next(piece, 4096)) {
       std::size_t next = 0;
-      for (const AskedReveal& reveal : piece.reveals) {
+      for (const Question& reveal : piece.questions) {
         for (; next <= reveal.after; ++next) context_.push_back(piece.ids[next]);
         const std::uint32_t choice = greedy(reveal);
         Answer answer{.command = reveal.command, .right = choice == reveal.value};
@@ -86,7 +86,7 @@ class Naive {
   }
 
   // The tokens that may follow `depth` tokens of value v: those of all values that begin so.
-  static std::vector<std::uint32_t> allowed(const AskedReveal& reveal, std::uint32_t v,
+  static std::vector<std::uint32_t> allowed(const Question& reveal, std::uint32_t v,
                                             std::size_t depth) {
     std::vector<std::uint32_t> tokens;
     for (std::uint32_t other = 0; other < reveal.values->values(); ++other) {
@@ -102,7 +102,7 @@ class Naive {
     return tokens;
   }
 
-  std::uint32_t greedy(const AskedReveal& reveal) const {
+  std::uint32_t greedy(const Question& reveal) const {
     std::vector<std::uint32_t> all = context_, path;
     std::vector<std::uint32_t> left;
     for (std::uint32_t v = 0; v < reveal.values->values(); ++v) left.push_back(v);
@@ -126,7 +126,7 @@ class Naive {
     return left.front();
   }
 
-  void weigh(const AskedReveal& reveal, Answer& answer) const {
+  void weigh(const Question& reveal, Answer& answer) const {
     std::vector<std::uint32_t> all = context_;
     const auto& tokens = reveal.values->tokens(reveal.value);
     answer.strict = answer.right;
@@ -150,7 +150,7 @@ class Naive {
   std::vector<std::uint32_t> context_;
 };
 
-void expect_naive(const Model& model, const RowMaker& rows, std::uint64_t count,
+void expect_naive(const Model& model, const Source& rows, std::uint64_t count,
                   EvaluationOptions options) {
   options.show = count;
   const Evaluation found = evaluate(model, rows, 0, count, options);
@@ -201,7 +201,7 @@ const TaskCase kTasks[] = {
 TEST(Evaluate, IsWhatItsDefinitionSays) {
   for (const TaskCase& one : kTasks) {
     const auto tokenizer = open_tokenizer(one.tokenizer);
-    const TraceRows rows(task_of(one.toml), *tokenizer, 1, true);
+    const TraceSource rows(task_of(one.toml), *tokenizer, {.seed = 1});
     const Model model = untrained({}, tokenizer->vocabulary_size());
     for (const EvaluationMode mode : {EvaluationMode::kTeacher, EvaluationMode::kFree}) {
       SCOPED_TRACE(fmt::format("{} {} mode {}", one.tokenizer, one.toml, static_cast<int>(mode)));
@@ -212,7 +212,7 @@ TEST(Evaluate, IsWhatItsDefinitionSays) {
 
 TEST(Evaluate, IsWhatItsDefinitionSaysForAttention) {
   const auto tokenizer = open_tokenizer("lexeme");
-  const TraceRows rows(task_of(kTasks[1].toml), *tokenizer, 1, true);
+  const TraceSource rows(task_of(kTasks[1].toml), *tokenizer, {.seed = 1});
   const Model model = untrained({{"model_type", "transformer"}}, tokenizer->vocabulary_size());
   for (const EvaluationMode mode : {EvaluationMode::kTeacher, EvaluationMode::kFree}) {
     expect_naive(model, rows, 3, {.mode = mode, .rows = 3, .slice = 7});
@@ -224,7 +224,7 @@ TEST(Evaluate, SequencesAreWhatTheirDefinitionSays) {
        {SequenceSpec{.kind = "parity", .min = 5, .max = 20},
         SequenceSpec{.kind = "modular-arithmetic", .min = 9, .max = 21},
         SequenceSpec{.kind = "word-problem", .group = "S3", .min = 17, .max = 17}}) {
-    const SequenceRows rows(spec, 2);
+    const SequenceSource rows(spec, {.seed = 2});
     const Model model = untrained({}, static_cast<std::int64_t>(rows.vocabulary_size()));
     SCOPED_TRACE(spec.kind);
     expect_naive(model, rows, 5, {.rows = 3, .slice = 6});
@@ -237,7 +237,7 @@ TEST(Evaluate, RowsAndSlicesDoNotChangeTheNumbers) {
   for (const TaskCase& one : {kTasks[0], kTasks[2], kTasks[4]}) {
     Task task = task_of(one.toml);
     task.commands = 24;
-    const TraceRows rows(task, *tokenizer, 1, true);
+    const TraceSource rows(task, *tokenizer, {.seed = 1});
     const Model model = untrained({}, tokenizer->vocabulary_size());
     for (const EvaluationMode mode : {EvaluationMode::kTeacher, EvaluationMode::kFree}) {
       std::optional<Statistics> first;
@@ -263,7 +263,7 @@ TEST(Evaluate, AllThreadsGiveTheSameNumbers) {
   const auto tokenizer = open_tokenizer("lexeme");
   Task task = task_of(kTasks[4].toml);
   task.commands = 70;
-  const TraceRows rows(task, *tokenizer, 1, true);
+  const TraceSource rows(task, *tokenizer, {.seed = 1});
   const Model model = untrained({}, tokenizer->vocabulary_size());
   const int before = thread_count();
   std::optional<Statistics> first;
@@ -290,7 +290,7 @@ TEST(Evaluate, ExactModelsAreNeverWrong) {
              "'print,equal'\nfull-reveal-period = 50\n"},
         Case{{.variables = 6, .moves = ExactMoves::kSwaps},
              "group = 'S6'\nmoves = 'swaps'\ncommands = 500\nspacing = 8\n"}}) {
-    const TraceRows rows(task_of(one.toml), *tokenizer, 1, true);
+    const TraceSource rows(task_of(one.toml), *tokenizer, {.seed = 1});
     const Model model = exact(one.model);
     for (const EvaluationMode mode : {EvaluationMode::kTeacher, EvaluationMode::kFree}) {
       const Evaluation found = evaluate(model, rows, 0, 3, {.mode = mode});
@@ -308,7 +308,8 @@ TEST(Evaluate, ExactModelsAreNeverWrong) {
 
 TEST(Evaluate, FreeRunningDiffersWhereTheModelErrs) {
   const auto tokenizer = open_tokenizer("lexeme");
-  const TraceRows rows(task_of("group = 'S5'\ncommands = 60\nspacing = 4\n"), *tokenizer, 1, true);
+  const TraceSource rows(task_of("group = 'S5'\ncommands = 60\nspacing = 4\n"), *tokenizer,
+                         {.seed = 1});
   const Model model = untrained({}, tokenizer->vocabulary_size());
   const Statistics teacher = statistics_of(evaluate(model, rows, 0, 4).tally, {});
   const Statistics free =
@@ -323,7 +324,7 @@ TEST(Evaluate, TheBayesReferenceIsThatOfTheBeliefEngine) {
   const auto tokenizer = open_tokenizer("lexeme");
   const Task task = task_of(
       "group = 'S3'\nmoves = 'swaps'\ncommands = 60\nspacing = 2\nuncertainty = 'branching'\n");
-  const TraceRows rows(task, *tokenizer, 1, true);
+  const TraceSource rows(task, *tokenizer, {.seed = 1});
   const Model model =
       exact({.variables = 3, .kind = ExactKind::kMarginal, .moves = ExactMoves::kSwaps});
   constexpr std::uint64_t kCount = 20;
@@ -365,7 +366,7 @@ TEST(Evaluate, AGrowingMemoryIsEstimatedAndLimited) {
   EXPECT_GT(one, 1000 * 2 * 2 * 24 * 4);
   EXPECT_NEAR(static_cast<double>(growing_memory(attention, 2000)), 2.0 * static_cast<double>(one),
               1);
-  const TraceRows rows(task_of("commands = 40\nspacing = 8\n"), *tokenizer, 1, true);
+  const TraceSource rows(task_of("commands = 40\nspacing = 8\n"), *tokenizer, {.seed = 1});
   const auto need = growing_memory(attention, rows.tokens());
   const Statistics all = statistics_of(evaluate(attention, rows, 0, 4).tally, {});
   const Statistics few =
@@ -382,13 +383,13 @@ TEST(Evaluate, AGrowingMemoryIsEstimatedAndLimited) {
 
 TEST(Evaluate, AVocabularyThatIsTooSmallIsRefused) {
   const auto tokenizer = open_tokenizer("lexeme");
-  const TraceRows rows(task_of("commands = 8\n"), *tokenizer, 1, true);
+  const TraceSource rows(task_of("commands = 8\n"), *tokenizer, {.seed = 1});
   EXPECT_THROW(evaluate(untrained({}, 20), rows, 0, 1), UsageError);
 }
 
 TEST(Evaluate, LogitsThatAreNoNumbersAreAnError) {
   const auto tokenizer = open_tokenizer("lexeme");
-  const TraceRows rows(task_of("commands = 8\n"), *tokenizer, 1, true);
+  const TraceSource rows(task_of("commands = 8\n"), *tokenizer, {.seed = 1});
   Model model = untrained({}, tokenizer->vocabulary_size());
   {
     const at::NoGradGuard no_gradients;
@@ -404,7 +405,7 @@ TEST(Evaluate, LogitsThatAreNoNumbersAreAnError) {
 
 TEST(Evaluate, OtherPrecisionsAndComposedFormsAgree) {
   const auto tokenizer = open_tokenizer("lexeme");
-  const TraceRows rows(task_of("commands = 12\nspacing = 2\n"), *tokenizer, 1, true);
+  const TraceSource rows(task_of("commands = 12\nspacing = 2\n"), *tokenizer, {.seed = 1});
   Model model = untrained({}, tokenizer->vocabulary_size());
   const Statistics kernels = statistics_of(evaluate(model, rows, 0, 3).tally, {});
   {

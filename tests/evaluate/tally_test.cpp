@@ -61,6 +61,28 @@ TEST(Tally, TheSharesAreThoseCountedByHand) {
   EXPECT_DOUBLE_EQ(s.standard_error, std::sqrt(squares / 3) / 2);
 }
 
+TEST(Tally, BoundsComeFromTheTracesNotFromTheReveals) {
+  const Statistics s = statistics_of(four_words(), {.chance = 0.2, .length = 16});
+  const std::vector<Cluster> traces = {{8, 8}, {7, 8}, {3, 8}, {6, 8}};
+  EXPECT_EQ(s.accuracy.bounds, clustered_bounds(traces));
+  EXPECT_LT(s.accuracy.bounds.low, binomial_bounds(24, 32).low);
+  // Regrets that differ between traces only: the error is that of four numbers.
+  Tally tally(4);
+  const double regrets[] = {0.1, 0.2, 0.4, 0.5};
+  for (std::size_t trace = 0; trace < 4; ++trace) {
+    for (int k = 0; k < 10; ++k)
+      tally.add(trace,
+                {.right = true, .bayes_expected = 0.5, .regret = regrets[trace], .outside = 0.25});
+  }
+  const Statistics found = statistics_of(tally, {.chance = 0.2});
+  EXPECT_NEAR(found.regret, 0.3, 1e-15);
+  EXPECT_DOUBLE_EQ(found.outside, 0.25);
+  EXPECT_DOUBLE_EQ(found.expected_bayes_accuracy, 0.5);
+  const double error = std::sqrt((0.04 + 0.01 + 0.01 + 0.04) / 3) / 2;
+  EXPECT_NEAR(found.regret_bounds.low, 0.3 - student_quantile(0.975, 3) * error, 1e-12);
+  EXPECT_NEAR(found.regret_bounds.high, 0.3 + student_quantile(0.975, 3) * error, 1e-12);
+}
+
 TEST(Tally, FirstFailuresAndTheSurvivalCurveAgree) {
   const Tally tally = four_words();
   const Statistics s = statistics_of(tally, {.chance = 0.2, .length = 20});

@@ -40,7 +40,7 @@ TEST(Betas, PermutationsReflectAtVariables) {
 
 TEST(Betas, CountsAreThoseOfTheTokens) {
   const Model model = untrained_model("delta_net");
-  const ProbeTraces traces = probe_traces("group = 'S3'\ncommands = 100\nspacing = 4\n", 2);
+  const WholeEpisodes traces = probe_traces("group = 'S3'\ncommands = 100\nspacing = 4\n", 2);
   const auto report = probe_betas(model, traces.all());
   const std::size_t tokens = traces.all()[0].ids.size() + traces.all()[1].ids.size();
   for (const auto& row : report.at("heads")) {
@@ -70,7 +70,7 @@ TEST(Betas, ALayerIsAllOfItsHeads) {
 }
 
 TEST(Betas, AMixerWithoutBetaIsRefusedInASentence) {
-  const ProbeTraces traces = probe_traces("group = 'S3'\ncommands = 4\nspacing = 1\n", 1);
+  const WholeEpisodes traces = probe_traces("group = 'S3'\ncommands = 4\nspacing = 1\n", 1);
   EXPECT_THROW(probe_betas(untrained_model("attention"), traces.all()), UsageError);
 }
 

@@ -28,7 +28,7 @@ std::size_t rows_of(const Probe& probe) {
 }
 
 TEST(Heads, EveryMixerIsProbedWhereItMakesSenseAndElseRefused) {
-  const ProbeTraces traces = probe_traces("group = 'S3'\ncommands = 6\nspacing = 2\n", 6);
+  const WholeEpisodes traces = probe_traces("group = 'S3'\ncommands = 6\nspacing = 2\n", 6);
   const std::set<std::string> without_beta = {
       "attention", "attention_window", "lstm",  "gru",
       "slstm",     "mamba2",           "rwkv7", "two_sided_swaps"};
@@ -47,7 +47,7 @@ TEST(Heads, EveryMixerIsProbedWhereItMakesSenseAndElseRefused) {
     EXPECT_EQ(rows_of([&] { return probe_keys(model, traces.all()); }), beta) << one.name;
     EXPECT_EQ(rows_of([&] { return probe_state(model, traces, 2); }), state) << one.name;
     EXPECT_EQ(rows_of([&] {
-                return probe_intervene(model, traces.rows(), 2, {.change = Change::kAblate});
+                return probe_intervene(model, traces.source(), 2, {.change = Change::kAblate});
               }),
               all)
         << one.name;

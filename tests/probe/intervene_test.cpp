@@ -25,8 +25,8 @@ const char* const kTask = "group = 'S4'\ncommands = 32\nspacing = 2\n";
 
 TEST(Intervene, OnlyTheTrackerOfAnExactModelNeedsItsBetaOfTwoToHoldValues) {
   const Model model = exact_as_model({.variables = 4});
-  const ProbeTraces traces = probe_traces(kTask, 1);
-  const Json report = probe_intervene(model, traces.rows(), 8, {.amounts = {1, 0.5}});
+  const WholeEpisodes traces = probe_traces(kTask, 1);
+  const Json report = probe_intervene(model, traces.source(), 8, {.amounts = {1, 0.5}});
   EXPECT_EQ(report.at("accuracy"), 1.0);
   for (int layer = 0; layer < 2; ++layer) {
     for (int head = 0; head < 4; ++head) EXPECT_EQ(accuracy_at(report, layer, head, 1), 1.0);
@@ -37,10 +37,10 @@ TEST(Intervene, OnlyTheTrackerOfAnExactModelNeedsItsBetaOfTwoToHoldValues) {
 
 TEST(Intervene, AblationClampAndPatchHitTheTracker) {
   const Model model = exact_as_model({.variables = 4});
-  const ProbeTraces traces = probe_traces(kTask, 1);
+  const WholeEpisodes traces = probe_traces(kTask, 1);
   for (const char* change : {"ablate", "clamp", "patch"}) {
     const Json report = probe_intervene(
-        model, traces.rows(), 8, {.change = parse_change(change), .layer = 1, .amounts = {1}});
+        model, traces.source(), 8, {.change = parse_change(change), .layer = 1, .amounts = {1}});
     ASSERT_EQ(report.at("heads").size(), 4u);
     EXPECT_LT(accuracy_at(report, 1, 0, 1), 0.7) << change;
     EXPECT_EQ(accuracy_at(report, 1, 2, 1), 1.0) << change;
@@ -49,19 +49,19 @@ TEST(Intervene, AblationClampAndPatchHitTheTracker) {
 
 TEST(Intervene, ATapOfABlockIsChangedAsAWhole) {
   const Model model = exact_as_model({.variables = 4});
-  const ProbeTraces traces = probe_traces(kTask, 1);
-  const Json report =
-      probe_intervene(model, traces.rows(), 4, {.change = Change::kAblate, .tap = "block_output"});
+  const WholeEpisodes traces = probe_traces(kTask, 1);
+  const Json report = probe_intervene(model, traces.source(), 4,
+                                      {.change = Change::kAblate, .tap = "block_output"});
   ASSERT_EQ(report.at("heads").size(), 2u);
   EXPECT_TRUE(report.at("heads")[0].at("head").is_null());
   EXPECT_LT(report.at("heads")[1].at("accuracy").get<double>(), 0.6);
 }
 
 TEST(Intervene, HeadsOfEveryKindOfMixerCanBeAblated) {
-  const ProbeTraces traces = probe_traces("group = 'S3'\ncommands = 6\nspacing = 2\n", 1);
+  const WholeEpisodes traces = probe_traces("group = 'S3'\ncommands = 6\nspacing = 2\n", 1);
   for (const char* mixer : {"attention", "lstm", "gru", "slstm", "delta_net"}) {
     const Json report =
-        probe_intervene(untrained_model(mixer), traces.rows(), 2, {.change = Change::kAblate});
+        probe_intervene(untrained_model(mixer), traces.source(), 2, {.change = Change::kAblate});
     EXPECT_EQ(report.at("heads").size(), mixer[0] == 'l' || mixer[0] == 'g' ? 2u : 4u) << mixer;
   }
 }
@@ -86,12 +86,13 @@ TEST(Intervene, APatchGivesTheTapOfTheNextTrace) {
 
 TEST(Intervene, WrongUseIsRefusedInASentence) {
   const Model model = untrained_model("delta_net");
-  const ProbeTraces traces = probe_traces("group = 'S3'\ncommands = 4\nspacing = 1\n", 1);
-  EXPECT_THROW(probe_intervene(model, traces.rows(), 2, {.tap = "betta"}), UsageError);
-  EXPECT_THROW(probe_intervene(model, traces.rows(), 2, {.layer = 9}), UsageError);
-  EXPECT_THROW(probe_intervene(model, traces.rows(), 3, {.change = Change::kPatch}), UsageError);
-  EXPECT_THROW(probe_intervene(model, traces.rows(), 2, {.change = Change::kPatch, .tap = "state"}),
-               UsageError);
+  const WholeEpisodes traces = probe_traces("group = 'S3'\ncommands = 4\nspacing = 1\n", 1);
+  EXPECT_THROW(probe_intervene(model, traces.source(), 2, {.tap = "betta"}), UsageError);
+  EXPECT_THROW(probe_intervene(model, traces.source(), 2, {.layer = 9}), UsageError);
+  EXPECT_THROW(probe_intervene(model, traces.source(), 3, {.change = Change::kPatch}), UsageError);
+  EXPECT_THROW(
+      probe_intervene(model, traces.source(), 2, {.change = Change::kPatch, .tap = "state"}),
+      UsageError);
   EXPECT_THROW(parse_change("remove"), UsageError);
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <random>
 
+#include "shellgame/episodes/trace_source.h"
 #include "shellgame/models/checkpoint.h"
 #include "shellgame/random/seeds.h"
 #include "shellgame/tasks/task_file.h"
@@ -54,8 +55,10 @@ const Tokenizer& lexeme_tokenizer() {
   return only;
 }
 
-ProbeTraces probe_traces(const std::string& toml, std::uint64_t count) {
-  return {parse_task(toml, "task.toml"), lexeme_tokenizer(), evaluation_seed(0), count, true};
+WholeEpisodes probe_traces(const std::string& toml, std::uint64_t count) {
+  return {std::make_unique<TraceSource>(parse_task(toml, "task.toml"), lexeme_tokenizer(),
+                                        SourceOptions{.seed = evaluation_seed(0), .steps = true}),
+          count};
 }
 
 }  // namespace shellgame

@@ -3,9 +3,10 @@
 
 #include <string>
 
+#include "shellgame/episodes/whole_episodes.h"
 #include "shellgame/models/exact.h"
 #include "shellgame/models/model.h"
-#include "shellgame/probe/probe_traces.h"
+#include "shellgame/tokens/tokenizer.h"
 
 namespace shellgame {
 
@@ -16,6 +17,6 @@ void shuffle_weights(const Model& model);
 
 const Tokenizer& lexeme_tokenizer();
 // Traces of a task file's text.
-ProbeTraces probe_traces(const std::string& toml, std::uint64_t count);
+WholeEpisodes probe_traces(const std::string& toml, std::uint64_t count);
 
 }  // namespace shellgame

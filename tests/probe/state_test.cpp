@@ -19,7 +19,7 @@ TEST(State, CommandsAreSpreadAndTheLastIsLeftOut) {
 TEST(State, WalkedStatesAreThoseOfTheTokensRead) {
   const Model model = untrained_model("delta_net");
   // Prints and asserts have lines of different lengths: some traces stand alone.
-  const ProbeTraces traces = probe_traces(
+  const WholeEpisodes traces = probe_traces(
       "group = 'S3'\nreveal-forms = ['print', 'equal']\ncommands = 6\nspacing = 1\n", 3);
   const at::NoGradGuard no_gradients;
   std::size_t seen = 0;
@@ -27,8 +27,8 @@ TEST(State, WalkedStatesAreThoseOfTheTokensRead) {
       model, traces.all(), {1, 4},
       [&](const std::vector<std::size_t>& rows, std::size_t place, const ModelState& state) {
         for (std::size_t r = 0; r < rows.size(); ++r) {
-          const ProbeTrace& trace = traces.all()[rows[r]];
-          const std::size_t end = trace.commands[place == 0 ? 1 : 4].to;
+          const WholeEpisode& trace = traces.all()[rows[r]];
+          const std::size_t end = trace.steps[place == 0 ? 1 : 4].to;
           ModelState alone;
           model.logits(
               at::tensor(at::ArrayRef<std::int64_t>(trace.ids.data(), end), at::kLong).unsqueeze(0),
@@ -44,7 +44,7 @@ TEST(State, WalkedStatesAreThoseOfTheTokensRead) {
 
 TEST(State, TheTrackerOfAnExactModelHoldsTheWholeStateAndOthersDoNot) {
   const Model model = exact_as_model({.variables = 4});
-  const ProbeTraces traces = probe_traces("group = 'S4'\ncommands = 24\nspacing = 2\n", 32);
+  const WholeEpisodes traces = probe_traces("group = 'S4'\ncommands = 24\nspacing = 2\n", 32);
   const auto report = probe_state(model, traces, 8);
   EXPECT_EQ(report.at("bayes_accuracy"), 1.0);
   for (const auto& row : report.at("heads")) {
@@ -64,7 +64,7 @@ TEST(State, TheTrackerOfAnExactModelHoldsTheWholeStateAndOthersDoNot) {
 TEST(State, TheMatrixOfTheMarginalModelIsReadAsTheBelief) {
   const Model model =
       exact_as_model({.variables = 3, .kind = ExactKind::kMarginal, .moves = ExactMoves::kSwaps});
-  const ProbeTraces traces = probe_traces(
+  const WholeEpisodes traces = probe_traces(
       "group = 'S3'\nmoves = 'swaps'\nuncertainty = 'branching'\ncommands = 24\nspacing = 2\n", 48);
   const auto readouts = read_states(model, traces, {{1, 0}, {0, 0}}, 8);
   EXPECT_GT(readouts[0].belief.value(), 0.8);
@@ -72,7 +72,7 @@ TEST(State, TheMatrixOfTheMarginalModelIsReadAsTheBelief) {
 }
 
 TEST(State, CellsWithoutHeadsAreReadAndAttentionIsRefused) {
-  const ProbeTraces traces = probe_traces("group = 'S3'\ncommands = 6\nspacing = 2\n", 6);
+  const WholeEpisodes traces = probe_traces("group = 'S3'\ncommands = 6\nspacing = 2\n", 6);
   for (const char* mixer : {"lstm", "gru", "slstm"}) {
     const auto report = probe_state(untrained_model(mixer), traces, 2);
     EXPECT_EQ(report.at("heads").size(), mixer[0] == 's' ? 4u : 2u);

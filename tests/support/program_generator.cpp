@@ -70,8 +70,8 @@ std::vector<double> thresholds() {
 
 Mixture mixture(std::size_t n, bool environment) {
   Mixture result;
-  result.source = static_cast<Source>(between(0, 2));
-  if (!environment && result.source == Source::kEnvironment) result.source = Source::kRandom;
+  result.source = static_cast<Condition>(between(0, 2));
+  if (!environment && result.source == Condition::kEnvironment) result.source = Condition::kRandom;
   result.thresholds = thresholds();
   for (std::size_t k = 0; k <= result.thresholds.size(); ++k)
     result.outcomes.push_back(permute(n, true));
@@ -140,7 +140,7 @@ Program build(std::uint32_t python_seed, Evidence evidence) {
   // The order of assignment is free for names of the scheme only: others are numbered by it.
   if (scheme_index(shared_names->variable(0))) shuffle(variables);
   if (coin()) {
-    program.add_start(coin() ? Source::kRandom : Source::kService, variables, values);
+    program.add_start(coin() ? Condition::kRandom : Condition::kService, variables, values);
   } else {
     for (std::size_t i = 0; i < n; ++i) {
       if (between(0, 5) == 0) {

@@ -26,7 +26,7 @@ std::string error_of(const char* toml) {
 // S_n may have more variables than a permutation has points: the others stay where they are.
 TEST(Task, AMixtureMovesTheVariablesThatItNamesAndNoOthers) {
   for (const std::size_t n : {3u, 16u, 17u, 40u, 88u}) {
-    const Mixture mixture = parse_mixture("0.5 (1 2), 0.5 (1 3)", n, Source::kRandom);
+    const Mixture mixture = parse_mixture("0.5 (1 2), 0.5 (1 3)", n, Condition::kRandom);
     ASSERT_EQ(mixture.outcomes.size(), 2u);
     EXPECT_EQ(mixture.outcomes[0].targets, (std::vector<VariableId>{0, 1})) << n;
     EXPECT_EQ(mixture.outcomes[1].targets, (std::vector<VariableId>{0, 2})) << n;

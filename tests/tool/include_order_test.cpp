@@ -12,10 +12,10 @@ namespace shellgame {
 namespace {
 
 // As in shellgame/CMakeLists.txt and ARCHITECTURE.md.
-const std::vector<std::string> kOrder = {"system",  "random",   "groups",  "sequences", "programs",
-                                         "tasks",   "replay",   "tokens",  "automata",  "beliefs",
-                                         "tensors", "report",   "kernels", "ops",       "models",
-                                         "train",   "evaluate", "probe",   "figures",   "tool"};
+const std::vector<std::string> kOrder = {
+    "system", "random",   "groups",  "sequences", "programs", "tasks",   "replay",
+    "tokens", "automata", "beliefs", "episodes",  "tensors",  "report",  "kernels",
+    "ops",    "models",   "train",   "evaluate",  "probe",    "figures", "tool"};
 
 // Backward includes of a file, as "file: folder".
 std::vector<std::string> backward_includes(const std::filesystem::path& root) {

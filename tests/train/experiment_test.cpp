@@ -58,7 +58,7 @@ groups = [{ match = "embeddings", weight-decay = 0.0, rate = 0.5 }]
   EXPECT_EQ(again.resolved, e.resolved);
   EXPECT_EQ(again.toml(), e.toml());
   EXPECT_EQ(again.seed, 9u);
-  EXPECT_EQ(again.loss, LossOn::kReveals);
+  EXPECT_EQ(again.loss, LossOn::kQuestions);
   EXPECT_EQ(again.optimiser.groups.at(0).rate, 0.5);
   EXPECT_EQ(again.stages[0].stream->to, 8);
   EXPECT_EQ(again.stages[0].tasks[2].moves, Moves::kPermutations);

@@ -25,7 +25,7 @@ Model small_model(std::uint64_t seed) {
 
 RunCheckpoint at_step(std::int64_t step) {
   return {.step = step,
-          .place = {{"stage", 1}, {"cursor", {1, 2}}},
+          .place = {{"stage", 1}, {"tokens", 12}},
           .tensors = {{"a", at::arange(6).view({2, 3}).to(at::kFloat) / 7},
                       {"position", at::full({}, 12, at::kLong)},
                       {"wide", at::full({2}, 0.1, at::kDouble)}}};

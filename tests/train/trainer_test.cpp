@@ -76,8 +76,37 @@ TEST(Trainer, ARunIsADirectoryWithAllThatLaterStagesNeed) {
   EXPECT_EQ(read_experiment(folder / "run/experiment.toml").resolved, small_experiment().resolved);
   EXPECT_NO_THROW(load_model(folder / "run/model"));
   const auto environment = nlohmann::json::parse(read_file(folder / "run/environment.json"));
-  for (const char* key : {"processor", "simd", "blas", "onednn"})
-    EXPECT_TRUE(environment.contains(key)) << key;
+  ASSERT_EQ(environment.size(), 1u);
+  for (const char* key : {"processor", "simd", "blas", "onednn", "commit", "command"})
+    EXPECT_TRUE(environment[0].contains(key)) << key;
+}
+
+// Every start is recorded, and what may change the numbers is said.
+TEST(Trainer, AResumedRunSaysWhatIsDifferent) {
+  const ScratchFolder folder;
+  const Experiment e = small_experiment();
+  train_and_die(options_for(e, folder / "run"), 10);
+  const std::string path = folder / "run/environment.json";
+  auto environment = nlohmann::json::parse(read_file(path));
+  environment[0]["simd"] = "another";
+  write_file(path, environment.dump());
+  TrainOptions again = options_for(e, folder / "run");
+  again.resume = true;
+  testing::internal::CaptureStderr();
+  EXPECT_TRUE(train(again).complete);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::HasSubstr("in another environment: simd was \"another\" and is"));
+  EXPECT_EQ(nlohmann::json::parse(read_file(path)).size(), 2u);
+}
+
+TEST(Trainer, ARunOfTheVersionBeforeIsRefused) {
+  const ScratchFolder folder;
+  const Experiment e = small_experiment();
+  train_and_die(options_for(e, folder / "run"), 10);
+  write_file(folder / "run/environment.json", R"({"shellgame": "0.1.0"})");
+  TrainOptions again = options_for(e, folder / "run");
+  again.resume = true;
+  EXPECT_THAT(refusal(again), testing::HasSubstr("was made by shellgame 0.1.0"));
 }
 
 TEST(Trainer, LearnsTheTaskOfASecond) {
@@ -256,17 +285,6 @@ TEST(Trainer, APlaceThatTheExperimentDoesNotHaveIsPassedOver) {
       {"/place/window", {{-1, 4}}},
       {"/place/window", nlohmann::json::array({1})},
       {"/place/window", "x"},
-      {"/place/cursor", nullptr},
-      {"/place/cursor/next_index", -1},
-      {"/place/cursor/next_index", 0},
-      {"/place/cursor/rows", nlohmann::json::array()},
-      {"/place/cursor/rows/0", nlohmann::json::array()},
-      {"/place/cursor/rows/0", {1, 2}},
-      {"/place/cursor/rows/0", {1, 2, "x"}},
-      {"/place/cursor/rows/0", {1, 3, 2}},
-      {"/place/cursor/rows/0", {1, -1, 2}},
-      {"/place/cursor/rows/0", {1, 1, 1'000'000'000}},
-      {"/place/cursor/rows/0", {1'000'000'000, 1, 2}},
       {"/place/state_tokens", nlohmann::json::array()},
       {"/place/state_tokens", {1, "x"}},
       {"/place/state_tokens", {-1, 1}},

@@ -1,4 +1,4 @@
-#include "shellgame/probe/token_kinds.h"
+#include "shellgame/episodes/token_kinds.h"
 
 #include <algorithm>
 #include <array>

@@ -1,14 +1,15 @@
-// A row on its way through a model: the tokens that are read ahead, and the reveals that wait for
-// an answer. No Torch.
+// An episode on its way through a model: the tokens that are read ahead, and the questions that
+// wait for an answer. No Torch.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
-#include "shellgame/evaluate/rows.h"
+#include "shellgame/episodes/source.h"
 #include "shellgame/evaluate/tally.h"
 
 namespace shellgame {
@@ -19,27 +20,35 @@ struct Verdict {
   double nats = 0;         // -log p(true branch) among all tokens
   double value_nats = 0;   // among the branches
   bool strict = false;     // no token has a larger logit than the true branch
+  double regret = 0;       // KL(belief || model) among the branches
+  double inside = 1;       // the model's probability of the branches together, among all tokens
 };
 
 // `logits` has a number for every token, `log_sum` is the log of the sum of their exponentials and
-// `largest` the largest. `end` stands for ValueTree::kEnd.
+// `largest` the largest. `end` stands for ValueTree::kEnd. `belief` has the probability of each
+// branch; empty: the true one is certain.
 Verdict judge(const double* logits, double log_sum, double largest, const ValueTree::Node& node,
-              std::uint32_t truth, std::uint32_t end);
+              std::uint32_t truth, std::uint32_t end, std::span<const double> belief = {});
 
-// A reveal that waits. `after` counts tokens of the buffer.
-struct WaitingReveal {
-  AskedReveal reveal;
+// A question that waits. `after` counts tokens of the buffer.
+struct WaitingQuestion {
+  Question question;
   std::uint32_t node = ValueTree::kRoot;  // reached by the choices so far
   std::size_t depth = 0;                  // tokens below the root
   bool right = true;                      // the choices so far lead to the true value
   bool strict = true;
   std::optional<std::uint32_t> chosen = {};
   double nats = 0, value_nats = 0;
+  // Along the true value. The mean of the regrets at its nodes is that of the values: the true one
+  // is drawn from the belief, so that a node is met as often as the belief reaches it.
+  double regret = 0, inside = 1;
 
   // The place whose logits are needed next.
-  std::uint64_t place() const { return reveal.after + depth; }
-  std::uint32_t true_branch() const { return reveal.values->path(reveal.value)[depth]; }
-  bool at_true_end() const { return depth == reveal.values->path(reveal.value).size(); }
+  std::uint64_t place() const { return question.after + depth; }
+  std::uint32_t true_branch() const { return question.values->path(question.value)[depth]; }
+  // The exact probability of each branch of the node, given that it was reached; empty: certain.
+  std::vector<double> branch_belief() const;
+  bool at_true_end() const { return depth == question.values->path(question.value).size(); }
 
   // Takes what the logits at place() say, along the true value: the row holds its tokens. After the
   // last one at_true_end() holds.
@@ -47,9 +56,10 @@ struct WaitingReveal {
   Answer answer() const;
 };
 
-class RowBuffer {
+class EpisodeBuffer {
  public:
-  RowBuffer(std::unique_ptr<Row> row, std::size_t index) : row_(std::move(row)), index_(index) {}
+  EpisodeBuffer(std::unique_ptr<Episode> episode, std::size_t index)
+      : episode_(std::move(episode)), index_(index) {}
 
   std::size_t index() const { return index_; }
   // Reads ahead until at least `tokens` are there, or the row has ended.
@@ -62,20 +72,20 @@ class RowBuffer {
   // The model has read so many.
   void advance(std::size_t count);
 
-  std::deque<WaitingReveal>& waiting() { return waiting_; }
-  const std::deque<WaitingReveal>& waiting() const { return waiting_; }
+  std::deque<WaitingQuestion>& waiting() { return waiting_; }
+  const std::deque<WaitingQuestion>& waiting() const { return waiting_; }
   // The place of the first waiting reveal's next token, counted from the next token to be read.
   std::optional<std::size_t> next_place() const;
   // Puts the tokens of another value in the place of the first waiting reveal's.
   void replace_first(std::uint32_t value);
 
  private:
-  std::unique_ptr<Row> row_;
+  std::unique_ptr<Episode> episode_;
   std::size_t index_;
-  RowPiece piece_;
+  Piece piece_;
   std::vector<std::uint32_t> ids_;
   std::size_t read_ = 0;  // tokens of ids_
-  std::deque<WaitingReveal> waiting_;
+  std::deque<WaitingQuestion> waiting_;
   bool ended_ = false;
 };
 

@@ -1,4 +1,4 @@
-#include "shellgame/evaluate/value_tree.h"
+#include "shellgame/episodes/value_tree.h"
 
 #include <map>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "shellgame/evaluate/row_buffer.h"
+#include "shellgame/evaluate/episode_buffer.h"
 
 #include <gtest/gtest.h>
 
@@ -10,20 +10,20 @@ namespace {
 const ValueTree kDigits({{1}, {1, 2}, {3}});
 
 // Three pieces; a value of two tokens (1 2) is shown in the second.
-class ThreePieces final : public Row {
+class ThreePieces final : public Episode {
  public:
-  bool next(RowPiece& piece) override {
-    piece.reveals.clear();
+  bool next(Piece& piece, std::size_t) override {
+    piece.questions.clear();
     if (given_ == 3) return false;
     if (given_ == 0) piece.ids = {9, 9, 9, 9};
     if (given_ == 1) {
       piece.ids = {8, 1, 2, 7, 7};
-      piece.reveals.push_back(
+      piece.questions.push_back(
           {.command = 1, .value = 1, .after = 0, .length = 2, .end_token = 7, .values = &kDigits});
     }
     if (given_ == 2) {
       piece.ids = {8, 3, 7, 6, 6, 6};
-      piece.reveals.push_back(
+      piece.questions.push_back(
           {.command = 2, .value = 2, .after = 0, .length = 1, .end_token = 7, .values = &kDigits});
     }
     ++given_;
@@ -34,7 +34,7 @@ class ThreePieces final : public Row {
   int given_ = 0;
 };
 
-std::vector<std::int64_t> ahead(const RowBuffer& row, std::size_t count) {
+std::vector<std::int64_t> ahead(const EpisodeBuffer& row, std::size_t count) {
   std::vector<std::int64_t> ids(count);
   row.copy(ids.data(), count);
   return ids;
@@ -59,8 +59,8 @@ TEST(Judge, IsTheSoftmaxAmongAllAndAmongTheBranches) {
   EXPECT_EQ(below.tokens[judge(logits, std::log(sum), 4, below, 0, 0).best], 2u);
 }
 
-TEST(RowBuffer, ReadsAheadAndForgetsWhatWasRead) {
-  RowBuffer row(std::make_unique<ThreePieces>(), 0);
+TEST(EpisodeBuffer, ReadsAheadAndForgetsWhatWasRead) {
+  EpisodeBuffer row(std::make_unique<ThreePieces>(), 0);
   row.fill(3);
   EXPECT_EQ(row.left(), 4u);
   EXPECT_FALSE(row.next_place());
@@ -76,19 +76,19 @@ TEST(RowBuffer, ReadsAheadAndForgetsWhatWasRead) {
   EXPECT_EQ(ahead(row, 13).back(), 0);  // past the end
 }
 
-TEST(RowBuffer, AnotherValueMayBeShorterOrLonger) {
-  RowBuffer row(std::make_unique<ThreePieces>(), 0);
+TEST(EpisodeBuffer, AnotherValueMayBeShorterOrLonger) {
+  EpisodeBuffer row(std::make_unique<ThreePieces>(), 0);
   row.fill(100);
   row.replace_first(2);
   EXPECT_EQ(ahead(row, 11), (std::vector<std::int64_t>{9, 9, 9, 9, 8, 3, 7, 7, 8, 3, 7}));
-  EXPECT_EQ(row.waiting()[1].reveal.after, 8u);
+  EXPECT_EQ(row.waiting()[1].question.after, 8u);
   row.waiting().pop_front();
   row.replace_first(1);
   EXPECT_EQ(ahead(row, 12), (std::vector<std::int64_t>{9, 9, 9, 9, 8, 3, 7, 7, 8, 1, 2, 7}));
 }
 
-TEST(RowBuffer, AHalfReadValueStaysWhereItIs) {
-  RowBuffer row(std::make_unique<ThreePieces>(), 0);
+TEST(EpisodeBuffer, AHalfReadValueStaysWhereItIs) {
+  EpisodeBuffer row(std::make_unique<ThreePieces>(), 0);
   row.fill(6);
   row.advance(5);  // 9 9 9 9 8, and the first token of the value is chosen
   row.waiting().front().depth = 1;
@@ -99,12 +99,45 @@ TEST(RowBuffer, AHalfReadValueStaysWhereItIs) {
   EXPECT_EQ(ahead(row, 6), (std::vector<std::int64_t>{1, 7, 7, 8, 3, 7}));
 }
 
-WaitingReveal certain_two() {
-  return {.reveal = {.command = 5, .value = 1, .length = 2, .values = &kDigits}};
+TEST(Judge, RegretIsTheDivergenceFromTheBelief) {
+  const double logits[] = {0, 1, 2, 3, 4};
+  double sum = 0;
+  for (const double x : logits) sum += std::exp(x);
+  const auto& root = kDigits.node(ValueTree::kRoot);  // tokens 1 and 3
+  const double belief[] = {0.25, 0.75};
+  const double q = std::exp(3.0) / (std::exp(1.0) + std::exp(3.0));
+  const Verdict verdict = judge(logits, std::log(sum), 4, root, 0, 0, belief);
+  EXPECT_NEAR(verdict.regret, 0.25 * std::log(0.25 / (1 - q)) + 0.75 * std::log(0.75 / q), 1e-14);
+  EXPECT_NEAR(verdict.inside, (std::exp(1.0) + std::exp(3.0)) / sum, 1e-14);
+  // A model that says the belief has none; of what is certain it is the surprise.
+  const double equal[] = {0, std::log(0.25), 0, std::log(0.75), 0};
+  EXPECT_NEAR(judge(equal, 1, 0, root, 0, 0, belief).regret, 0, 1e-15);
+  EXPECT_NEAR(judge(logits, std::log(sum), 4, root, 0, 0).regret, -std::log(1 - q), 1e-14);
 }
 
-TEST(WaitingReveal, IsRightOnlyIfEveryChoiceIs) {
-  WaitingReveal right = certain_two();
+// The values 1 and 17 share their first token: 0.5 of 0.8, then 0.3 of it.
+TEST(WaitingQuestion, TheBeliefDescendsTheTreeOfTokens) {
+  WaitingQuestion waiting{.question = {.value = 1, .length = 2, .values = &kDigits}};
+  waiting.question.belief = {0.5, 0.3, 0.2};
+  EXPECT_EQ(waiting.branch_belief(), (std::vector<double>{0.8, 0.2}));
+  waiting.take_along_truth({.best = 0, .regret = 0.5, .inside = 0.5});
+  const std::vector<double> below = waiting.branch_belief();
+  ASSERT_EQ(below.size(), 2u);
+  const auto& tokens = kDigits.node(waiting.node).tokens;
+  EXPECT_DOUBLE_EQ(below[tokens[0] == 2 ? 0 : 1], 0.3 / 0.8);
+  EXPECT_DOUBLE_EQ(below[tokens[0] == 2 ? 1 : 0], 0.5 / 0.8);
+  waiting.take_along_truth({.best = 0, .regret = 0.25, .inside = 0.5});
+  EXPECT_DOUBLE_EQ(waiting.answer().regret, 0.75);
+  EXPECT_DOUBLE_EQ(waiting.answer().outside, 0.75);
+  EXPECT_DOUBLE_EQ(waiting.answer().bayes_expected, 0.5);
+}
+
+WaitingQuestion certain_two() {
+  return {.question = {.command = 5, .value = 1, .length = 2, .values = &kDigits}};
+}
+
+TEST(WaitingQuestion, IsRightOnlyIfEveryChoiceIs) {
+  WaitingQuestion right = certain_two();
   right.take_along_truth({.best = 0, .nats = 1, .value_nats = 0.5, .strict = true});
   EXPECT_FALSE(right.at_true_end());
   right.take_along_truth({.best = 0, .nats = 2, .value_nats = 0.25, .strict = false});
@@ -118,21 +151,21 @@ TEST(WaitingReveal, IsRightOnlyIfEveryChoiceIs) {
   EXPECT_TRUE(answer.agrees);
   EXPECT_TRUE(answer.bayes_right);
 
-  WaitingReveal wrong = certain_two();
+  WaitingQuestion wrong = certain_two();
   wrong.take_along_truth({.best = 1});  // token 3: the value 2
   wrong.take_along_truth({.best = 0});
   EXPECT_EQ(wrong.chosen, 2u);
   EXPECT_FALSE(wrong.answer().right);
 
-  WaitingReveal unknown{.reveal = {.value = 2, .length = 1, .values = &kDigits}};
+  WaitingQuestion unknown{.question = {.value = 2, .length = 1, .values = &kDigits}};
   unknown.take_along_truth({.best = 0});  // token 1 begins two values
   EXPECT_FALSE(unknown.chosen);
   EXPECT_FALSE(unknown.answer().agrees);
 }
 
-TEST(WaitingReveal, AgreesWithAnyOfTheMostProbableValues) {
-  WaitingReveal waiting{.reveal = {.value = 2, .length = 1, .values = &kDigits}};
-  waiting.reveal.belief = {0.4, 0.2, 0.4 * (1 + 1e-15)};
+TEST(WaitingQuestion, AgreesWithAnyOfTheMostProbableValues) {
+  WaitingQuestion waiting{.question = {.value = 2, .length = 1, .values = &kDigits}};
+  waiting.question.belief = {0.4, 0.2, 0.4 * (1 + 1e-15)};
   waiting.take_along_truth({.best = 1});
   const Answer answer = waiting.answer();
   EXPECT_TRUE(answer.right);

@@ -1,0 +1,32 @@
+#include "shellgame/episodes/data.h"
+
+#include <algorithm>
+
+#include "shellgame/system/error.h"
+#include "shellgame/system/saturating.h"
+
+namespace shellgame {
+
+std::uint64_t Data::segment_tokens(const Tokenizer*) const {
+  wrong_use("streams are for tasks, not for sequences");
+}
+
+std::unique_ptr<Source> Data::stream(const Tokenizer*, const SourceOptions&, std::uint64_t) const {
+  wrong_use("streams are for tasks, not for sequences");
+}
+
+bool Data::beliefs_are_cheap(std::uint64_t, std::string&) const { return true; }
+
+StreamSources stream_sources(const std::vector<SharedData>& data, const Tokenizer* tokenizer,
+                             const SourceOptions& options, std::uint64_t segments) {
+  StreamSources result;
+  for (const SharedData& one : data)
+    result.segment_tokens = std::max(result.segment_tokens, one->segment_tokens(tokenizer));
+  const std::uint64_t tokens = saturating_multiply(segments, result.segment_tokens);
+  for (const SharedData& one : data)
+    result.sources.push_back(
+        one->stream(tokenizer, options, saturating_add<std::uint64_t>(tokens, 1)));
+  return result;
+}
+
+}  // namespace shellgame

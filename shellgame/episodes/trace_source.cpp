@@ -1,0 +1,401 @@
+#include "shellgame/episodes/trace_source.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "shellgame/automata/from_program.h"
+#include "shellgame/beliefs/filter.h"
+#include "shellgame/beliefs/predictions.h"
+#include "shellgame/beliefs/running_belief.h"
+#include "shellgame/system/error.h"
+#include "shellgame/system/number.h"
+#include "shellgame/system/saturating.h"
+#include "shellgame/tasks/task_keys.h"
+#include "shellgame/tokens/token_stream.h"
+
+namespace shellgame {
+namespace {
+
+// So many commands are some thousand tokens: a few slices of a model.
+constexpr std::uint64_t kPieceCommands = 64;
+
+Task without_stages(Task task) {
+  task.stages.clear();
+  return task;
+}
+
+// Traces of more commands are not made to learn how long they are: what their first half takes is
+// drawn out.
+constexpr std::uint64_t kMostMeasured = 1024;
+
+std::uint64_t tokens_of_first(const TokenMaker& maker, std::uint64_t seed) {
+  TokenStream stream(maker, seed, 0);
+  std::uint64_t tokens = 0;
+  for (TokenTrace piece; stream.next(piece, kPieceCommands);) tokens += piece.ids.size();
+  return tokens;
+}
+
+std::uint64_t measured_tokens(const TokenMaker& maker, std::uint64_t seed) {
+  const Task& task = maker.sampler().task();
+  if (task.commands <= kMostMeasured) return tokens_of_first(maker, seed);
+  const auto tokens_with = [&](std::uint64_t commands) {
+    Task shorter = task;
+    shorter.commands = commands;
+    const Sampler sampler(std::move(shorter));
+    return tokens_of_first(TokenMaker(sampler, maker.tokenizer()), seed);
+  };
+  const std::uint64_t all = tokens_with(kMostMeasured), half = tokens_with(kMostMeasured / 2);
+  return saturating_add(
+      all, saturating_multiply(task.commands - kMostMeasured, all - half) / (kMostMeasured / 2));
+}
+
+// What a certain command does to all variables.
+std::vector<std::uint16_t> sources_of(const Permute& permute, std::size_t variables) {
+  std::vector<std::uint16_t> sources(variables);
+  std::iota(sources.begin(), sources.end(), std::uint16_t{0});
+  for (std::size_t k = 0; k < permute.targets.size(); ++k)
+    sources[permute.targets[k]] = permute.sources[k];
+  return sources;
+}
+
+std::vector<double> one_hot(const std::vector<std::uint16_t>& state) {
+  std::vector<double> belief(state.size() * state.size());
+  for (std::size_t v = 0; v < state.size(); ++v) belief[v * state.size() + state[v]] = 1;
+  return belief;
+}
+
+// Text event by event, with the bytes at which commands begin and end.
+struct Lines {
+  std::string text;
+  std::vector<std::pair<std::size_t, std::size_t>> commands;
+};
+
+Lines lines_of(const Program& program) {
+  Lines lines;
+  std::uint64_t environment = 0;
+  for (const Event& event : program.events()) {
+    const std::size_t from = lines.text.size();
+    render_event(program, event, environment, lines.text);
+    if (is_command(event.kind)) lines.commands.emplace_back(from, lines.text.size());
+  }
+  return lines;
+}
+
+// The belief about every variable after each command, as the exact filter has it.
+std::vector<std::vector<double>> beliefs_after(const Program& program) {
+  const ProgramWord read = word_of(program, Prints::kByVariable);
+  const auto filter = make_exact_filter(read.automaton);
+  std::vector<std::vector<double>> beliefs;
+  for (std::size_t t = 0; t < read.word.size(); ++t) {
+    filter->step(read.word[t]);
+    if (is_command(program.events()[read.events[t]].kind)) beliefs.push_back(filter->marginals());
+  }
+  return beliefs;
+}
+
+}  // namespace
+
+class TraceSource::TraceEpisode final : public Episode {
+ public:
+  TraceEpisode(const TraceSource& source, std::uint64_t index)
+      : source_(source), index_(index), stream_(source.maker_, source.options_.seed, index) {
+    if (!wants_beliefs()) return;
+    if (source.variables() <= RunningBelief::kMostVariables) belief_.emplace(source.variables());
+  }
+
+  bool next(Piece& piece, std::size_t tokens) override {
+    if (source_.options_.steps || (wants_beliefs() && !belief_)) return whole(piece);
+    const double commands = std::ceil(static_cast<double>(tokens) / source_.command_tokens_);
+    if (!stream_.next(trace_, static_cast<std::uint64_t>(
+                                  std::clamp(commands, 1.0, static_cast<double>(kPieceCommands)))))
+      return false;
+    if (!belief_) {
+      source_.fill(trace_, nullptr, piece);
+      return true;
+    }
+    belief_->read(trace_.trace.program, shown_marks(), beliefs_);
+    source_.fill(trace_, &beliefs_, piece);
+    return true;
+  }
+
+ private:
+  bool wants_beliefs() const { return source_.options_.beliefs && !source_.is_certain(); }
+
+  const std::vector<RevealMark>& shown_marks() {
+    marks_ = trace_.reveals;
+    std::erase_if(marks_,
+                  [&](const RevealMark& mark) { return !shows_value(trace_.trace.program, mark); });
+    return marks_;
+  }
+
+  bool whole(Piece& piece) {
+    if (given_) return false;
+    given_ = true;
+    source_.maker_.make(source_.options_.seed, index_, trace_, true);
+    if (wants_beliefs()) beliefs_ = predictions(trace_.trace.program, shown_marks());
+    source_.fill(trace_, wants_beliefs() ? &beliefs_ : nullptr, piece);
+    if (source_.options_.steps) source_.add_steps(index_, piece);
+    return true;
+  }
+
+  const TraceSource& source_;
+  std::uint64_t index_;
+  TokenStream stream_;
+  TokenTrace trace_;
+  std::optional<RunningBelief> belief_;
+  std::vector<RevealMark> marks_;
+  std::vector<std::vector<double>> beliefs_;
+  bool given_ = false;
+};
+
+TraceSource::TraceSource(const Task& task, const Tokenizer& tokenizer, const SourceOptions& options)
+    : sampler_(without_stages(task)),
+      tokenizer_(tokenizer),
+      maker_(sampler_, tokenizer),
+      text_(sampler_),
+      options_(options) {
+  const Task& own = sampler_.task();
+  const auto shows = [](RevealForm form) {
+    return form == RevealForm::kPrint || form == RevealForm::kEqual;
+  };
+  // Blind questions (!=, in) have no value to predict.
+  const bool by_reveals = own.reveals != Reveals::kNone && own.spacing <= own.commands &&
+                          std::ranges::any_of(own.reveal_forms, shows);
+  const bool by_full = own.full_reveal_period > 0 && own.full_reveal_period <= own.commands;
+  if (!options.may_be_silent && !by_reveals && !by_full &&
+      own.initial_reveal == InitialReveal::kNone) {
+    wrong_use(
+        "a task to be evaluated must show values: with {} commands, spacing {} and these reveals "
+        "no trace prints one",
+        own.commands, own.spacing);
+  }
+  tokens_ = measured_tokens(maker_, options_.seed);
+  command_tokens_ = static_cast<double>(tokens_) / static_cast<double>(own.commands);
+}
+
+std::unique_ptr<Episode> TraceSource::episode(std::uint64_t index) const {
+  return std::make_unique<TraceEpisode>(*this, index);
+}
+
+void TraceSource::whole(std::uint64_t index, Piece& piece) const {
+  if (options_.steps || (options_.beliefs && !is_certain())) return Source::whole(index, piece);
+  static thread_local TokenTrace trace;
+  maker_.make(options_.seed, index, trace, true);
+  fill(trace, nullptr, piece);
+}
+
+std::vector<Coordinate> TraceSource::axes() const {
+  const Task& task = sampler_.task();
+  return {{"commands", fmt::format("{}", task.commands)},
+          {"spacing", fmt::format("{}", task.spacing)}};
+}
+
+std::uint64_t TraceSource::vocabulary_size() const { return tokenizer_.vocabulary_size(); }
+
+double TraceSource::chance() const { return 1.0 / static_cast<double>(sampler_.names()->size()); }
+
+std::string TraceSource::variable_name(std::uint32_t variable) const {
+  return sampler_.names()->variable(variable);
+}
+
+std::string TraceSource::value_name(std::uint32_t value) const {
+  return sampler_.names()->value(value).text;
+}
+
+const ValueTree& TraceSource::values_at(const Program& program, const RevealMark& mark,
+                                        std::size_t at) const {
+  const Event& event = program.events()[mark.event];
+  const std::lock_guard lock(mutex_);
+  const Context context{event.kind, event.form, event.count, at};
+  const auto found = trees_.find(context);
+  if (found != trees_.end()) return found->second;
+  // The same line with each value in turn, as the renderer and the tokenizer write it.
+  std::vector<std::vector<std::uint32_t>> tokens;
+  const auto variables = program.variables(event);
+  for (ValueId value = 0; value < program.names().size(); ++value) {
+    Program one(program.shared_names(), program.shared_table());
+    std::vector<ValueId> values(program.values(event).begin(), program.values(event).end());
+    values[at] = value;
+    if (event.kind == EventKind::kPrint) {
+      one.add_print(event.form != 0, variables, values);
+    } else {
+      one.add_assert(static_cast<Relation>(event.form), variables[0], values);
+    }
+    std::string text;
+    std::vector<RevealMark> marks;
+    std::uint64_t environment = 0;
+    render_event(one, one.events()[0], environment, text, &marks);
+    std::vector<std::uint32_t> ids, offsets;
+    tokenizer_.encode_with_offsets(text, ids, offsets);
+    marks_in_units(marks, offsets);
+    const auto from = ids.begin() + static_cast<std::ptrdiff_t>(marks[at].offset);
+    tokens.emplace_back(from, from + marks[at].length);
+  }
+  return trees_.emplace(context, ValueTree(tokens)).first->second;
+}
+
+void TraceSource::fill(const TokenTrace& trace, const std::vector<std::vector<double>>* beliefs,
+                       Piece& piece) const {
+  const std::span<const std::uint32_t> ids = trace.ids.span();
+  piece.ids.assign(ids.begin(), ids.end());
+  piece.questions.clear();
+  piece.steps.clear();
+  piece.kinds.clear();
+  const Program& program = trace.trace.program;
+  std::uint32_t event = UINT32_MAX;
+  std::size_t at = 0, shown = 0;
+  for (const RevealMark& mark : trace.reveals) {
+    at = mark.event == event ? at + 1 : 0;
+    event = mark.event;
+    if (!shows_value(program, mark)) continue;
+    const ValueTree& values = values_at(program, mark, at);
+    const auto here = ids.subspan(mark.offset, mark.length);
+    if (mark.offset == 0 || mark.offset + mark.length >= ids.size() ||
+        !std::ranges::equal(here, values.tokens(mark.value))) {
+      fail(
+          "the tokenizer '{}' must write a value in one way wherever it stands, but writes '{}' in "
+          "several",
+          tokenizer_.name(), value_name(mark.value));
+    }
+    piece.questions.push_back({.command = mark.command,
+                               .variable = mark.variable,
+                               .value = mark.value,
+                               .after = mark.offset - 1,
+                               .length = mark.length,
+                               .end_token = ids[mark.offset + mark.length],
+                               .values = &values});
+    if (beliefs != nullptr) piece.questions.back().belief = (*beliefs)[shown];
+    ++shown;
+  }
+}
+
+void TraceSource::add_steps(std::uint64_t index, Piece& piece) const {
+  Trace trace;
+  text_.make(options_.seed, index, trace, /*complete=*/true);
+  const Program& program = trace.program;
+  const std::size_t n = variables();
+  const Lines lines = lines_of(program);
+  std::vector<std::uint32_t> ids, offsets;
+  tokenizer_.encode_with_offsets(lines.text, ids, offsets);
+  if (ids != piece.ids)
+    fail("trace {} must have the same tokens in either form, {} and {}", index, piece.ids.size(),
+         ids.size());
+  piece.kinds = token_kinds(lines.text, offsets);
+  // The tokens that begin before the end of the prompt at this byte.
+  const auto after_prompt = [&](std::size_t byte) {
+    const auto end = static_cast<std::uint32_t>(byte + kPrompt.size());
+    return static_cast<std::size_t>(std::ranges::lower_bound(offsets, end) - offsets.begin());
+  };
+  std::vector<std::vector<double>> beliefs;
+  if (!is_certain() && has_beliefs()) beliefs = beliefs_after(program);
+  std::size_t c = 0;
+  for (const Event& event : program.events()) {
+    if (!is_command(event.kind)) continue;
+    Step step{.from = after_prompt(lines.commands[c].first),
+              .to = after_prompt(lines.commands[c].second)};
+    if (event.kind == EventKind::kPermute)
+      step.sources = sources_of(program.table().permutes[event.at], n);
+    const auto state = trace.states.begin() + static_cast<std::ptrdiff_t>(c * n);
+    step.state.assign(state, state + static_cast<std::ptrdiff_t>(n));
+    if (is_certain()) {
+      step.belief = one_hot(step.state);
+    } else if (!beliefs.empty()) {
+      step.belief = beliefs[c];
+    }
+    piece.steps.push_back(std::move(step));
+    ++c;
+  }
+}
+
+std::string task_words(const Task& task) {
+  const Task usual;
+  std::string words = task.group;
+  for (const TaskKey& key : task_keys()) {
+    if (key.name == "group" || key.name == "commands" || key.name == "spacing") continue;
+    const std::string value = key.get(task);
+    if (key.name == "moves") {
+      words += " " + value;
+    } else if (value != key.get(usual)) {
+      words += fmt::format(", {} = {}", key.name, value);
+    }
+  }
+  return words;
+}
+
+std::unique_ptr<Source> TraceData::source(const Tokenizer* tokenizer,
+                                          const SourceOptions& options) const {
+  if (tokenizer == nullptr) wrong_use("traces need a tokenizer");
+  return std::make_unique<TraceSource>(task_, *tokenizer, options);
+}
+
+std::uint64_t TraceData::segment_tokens(const Tokenizer* tokenizer) const {
+  // What as many commands again add to a trace.
+  Task twice = task_;
+  twice.commands = saturating_multiply<std::uint64_t>(2, task_.commands);
+  if (twice.commands > kMostCommands)
+    wrong_use("a segment must have at most {} commands, not {}", kMostCommands / 2, task_.commands);
+  const SourceOptions options{.beliefs = false, .may_be_silent = true};
+  return TraceData(twice).source(tokenizer, options)->tokens() -
+         source(tokenizer, options)->tokens();
+}
+
+std::unique_ptr<Source> TraceData::stream(const Tokenizer* tokenizer, const SourceOptions& options,
+                                          std::uint64_t tokens) const {
+  // As many commands again: commands differ in length.
+  const double of_command =
+      static_cast<double>(segment_tokens(tokenizer)) / static_cast<double>(task_.commands);
+  Task long_enough = task_;
+  long_enough.commands = std::min(
+      kMostCommands,
+      saturating_cast<std::uint64_t>(std::ceil(2 * static_cast<double>(tokens) / of_command)));
+  return TraceData(long_enough).source(tokenizer, options);
+}
+
+bool TraceData::beliefs_are_cheap(std::uint64_t traces, std::string& sentence) const {
+  if (!task_.uncertain()) return true;
+  // At n = 5 a core makes some million steps a second, each over 120 states.
+  constexpr double kMostVisits = 1e11, kLargestDegree = 10;
+  const auto n = static_cast<double>(group_degree(task_.group));
+  double visits = static_cast<double>(task_.commands) * static_cast<double>(traces);
+  for (double k = 2; k <= n; ++k) visits *= k;
+  if (n <= kLargestDegree && visits <= kMostVisits) return true;
+  sentence = fmt::format(
+      "the Bayes reference is left out: {} traces of {} commands on {} variables need {:.1g} "
+      "visits of states (--bayes always computes it all the same)",
+      traces, task_.commands, n, visits);
+  return false;
+}
+
+std::vector<SharedData> trace_grid(const Task& task, const std::vector<std::uint64_t>& commands,
+                                   const std::vector<std::uint64_t>& spacings,
+                                   std::vector<std::string>& notes) {
+  std::vector<SharedData> points;
+  for (const std::uint64_t length : commands) {
+    for (const std::uint64_t spacing : spacings) {
+      if (spacing > length) {
+        notes.push_back(
+            fmt::format("{} commands with spacing {} are left out: no trace would have a reveal",
+                        length, spacing));
+        continue;
+      }
+      Task point = task;
+      point.commands = length;
+      point.spacing = spacing;
+      check_task(point);
+      points.push_back(std::make_shared<TraceData>(std::move(point)));
+    }
+  }
+  if (points.empty())
+    wrong_use(
+        "a spacing must be at most the number of commands, but no pair of {} commands and spacing "
+        "{} is so",
+        fmt::join(commands, ","), fmt::join(spacings, ","));
+  return points;
+}
+
+}  // namespace shellgame

@@ -1,0 +1,85 @@
+// Traces of a task as episodes, in the memory of a piece: the exact belief runs beside the stream.
+// Two kinds are made whole: uncertain traces of more variables than RunningBelief has, if their
+// beliefs are wanted, and traces with steps, which probes keep whole anyway.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <tuple>
+
+#include "shellgame/episodes/data.h"
+#include "shellgame/tokens/token_maker.h"
+
+namespace shellgame {
+
+// A task in a few words: its group and moves, and every other key that is not as usual.
+std::string task_words(const Task& task);
+
+class TraceSource final : public Source {
+ public:
+  // The tokenizer must outlive the source. Throws UsageError for a task that never shows a value.
+  TraceSource(const Task& task, const Tokenizer& tokenizer, const SourceOptions& options);
+
+  std::unique_ptr<Episode> episode(std::uint64_t index) const override;
+  void whole(std::uint64_t index, Piece& piece) const override;
+  std::uint64_t tokens() const override { return tokens_; }
+  std::uint64_t vocabulary_size() const override;
+  std::string name() const override { return task_words(sampler_.task()); }
+  std::vector<Coordinate> axes() const override;
+  std::uint64_t length() const override { return sampler_.task().commands; }
+  double chance() const override;
+  bool has_beliefs() const override { return options_.beliefs || is_certain(); }
+  bool is_certain() const override { return !sampler_.task().uncertain(); }
+  std::size_t variables() const override { return sampler_.names()->size(); }
+  std::string variable_name(std::uint32_t variable) const override;
+  std::string value_name(std::uint32_t value) const override;
+
+ private:
+  class TraceEpisode;
+  // The values that could stand at a mark, as tokens; `at` is its place among the marks of its
+  // event.
+  const ValueTree& values_at(const Program& program, const RevealMark& mark, std::size_t at) const;
+  // Marks and ids as a piece; `beliefs` may be null.
+  void fill(const TokenTrace& trace, const std::vector<std::vector<double>>* beliefs,
+            Piece& piece) const;
+  // Steps and kinds of tokens of a whole trace.
+  void add_steps(std::uint64_t index, Piece& piece) const;
+
+  Sampler sampler_;
+  const Tokenizer& tokenizer_;
+  TokenMaker maker_;
+  TraceMaker text_;
+  SourceOptions options_;
+  std::uint64_t tokens_ = 0;
+  double command_tokens_ = 1;  // about
+  mutable std::mutex mutex_;
+  // By kind, form and number of variables of the event, and the value's place in it: how a value is
+  // cut into tokens may depend on what stands around it.
+  using Context = std::tuple<EventKind, std::uint8_t, std::uint16_t, std::size_t>;
+  mutable std::map<Context, ValueTree> trees_;
+};
+
+class TraceData final : public Data {
+ public:
+  explicit TraceData(Task task) : task_(std::move(task)) {}
+  const Task& task() const { return task_; }
+  bool is_text() const override { return true; }
+  std::unique_ptr<Source> source(const Tokenizer* tokenizer,
+                                 const SourceOptions& options) const override;
+  std::uint64_t segment_tokens(const Tokenizer* tokenizer) const override;
+  std::unique_ptr<Source> stream(const Tokenizer* tokenizer, const SourceOptions& options,
+                                 std::uint64_t tokens) const override;
+  // n! states are visited at every command of an uncertain trace.
+  bool beliefs_are_cheap(std::uint64_t traces, std::string& sentence) const override;
+
+ private:
+  Task task_;
+};
+
+// The task with each pair of commands and spacing. A pair without a reveal is left out, and a note
+// says so; throws UsageError if no pair has one.
+std::vector<SharedData> trace_grid(const Task& task, const std::vector<std::uint64_t>& commands,
+                                   const std::vector<std::uint64_t>& spacings,
+                                   std::vector<std::string>& notes);
+
+}  // namespace shellgame
