@@ -20,27 +20,34 @@ std::uint64_t asked_tokens(const Question& question) {
   return question.values->path(question.value).size();
 }
 
+bool trains_all(LossOn loss) { return loss == LossOn::kAllTokens || loss == LossOn::kBeliefs; }
+
 // Inputs, targets and answers of one row, every place of which is written. The tokens begin at its
 // first place.
+template <class Answers>  // Batcher::RowAnswers
 class RowFiller {
  public:
   RowFiller(Batch& batch, std::size_t row, LossOn loss, const std::uint32_t* tokens,
-            std::size_t count, std::vector<AnswerPlaces>& answers)
+            std::size_t count, Answers& answers)
       : T_(batch.time),
         first_(static_cast<std::int64_t>(row) * batch.time),
         count_(static_cast<std::int64_t>(count)),
         tokens_(tokens),
         target_(batch.targets.data() + first_),
+        beliefs_(loss == LossOn::kBeliefs || loss == LossOn::kBeliefsOnly),
         answers_(answers) {
     std::int64_t* const id = batch.ids.data() + first_;
     const std::int64_t inputs = std::min(T_, count_);
     std::copy_n(tokens, inputs, id);
     std::fill(id + inputs, id + T_, 0);
     const std::int64_t targets =
-        loss == LossOn::kAllTokens ? std::max<std::int64_t>(0, std::min(T_, count_ - 1)) : 0;
+        trains_all(loss) ? std::max<std::int64_t>(0, std::min(T_, count_ - 1)) : 0;
     if (targets > 0) std::copy_n(tokens + 1, targets, target_);
     std::fill(target_ + targets, target_ + T_, kIgnored);
-    answers.clear();
+    answers.places.clear();
+    answers.soft.clear();
+    answers.tokens.clear();
+    answers.weights.clear();
   }
 
   // `after` counts from the row's first place, `from` tokens of the value lie before it.
@@ -48,27 +55,54 @@ class RowFiller {
     if (question.length == 0) {  // the answer does not stand in the row
       if (after >= T_) return;
       target_[after] = question.values->tokens(question.value).front();
-      answers_.push_back({first_ + after, 1, true});
+      answers_.places.push_back({first_ + after, 1, true});
+      if (beliefs_ && !question.belief.empty()) soften(question, after, 0);
       return;
     }
     const auto all = static_cast<std::int64_t>(asked_tokens(question));
     const std::int64_t begin = after + static_cast<std::int64_t>(from);
     const std::int64_t end = std::min({after + all, T_, count_ - 1});
-    for (std::int64_t t = begin; t < end; ++t) target_[t] = tokens_[t + 1];
+    for (std::int64_t t = begin; t < end; ++t) {
+      target_[t] = tokens_[t + 1];
+      if (beliefs_ && !question.belief.empty())
+        soften(question, t, static_cast<std::size_t>(t - after));
+    }
     if (end > begin)
-      answers_.push_back(
+      answers_.places.push_back(
           {first_ + begin, static_cast<std::uint32_t>(end - begin), end == after + all});
   }
 
  private:
+  // The belief in place of the token that came.
+  void soften(const Question& question, std::int64_t t, std::size_t depth) {
+    const ValueTree& values = *question.values;
+    std::uint32_t node = ValueTree::kRoot;
+    for (std::size_t d = 0; d < depth; ++d)
+      node = values.node(node).next[values.path(question.value)[d]];
+    const std::vector<double> belief = branch_belief(question, depth);
+    SoftTarget soft{.place = first_ + t,
+                    .truth = static_cast<std::uint32_t>(target_[t]),
+                    .first = static_cast<std::uint32_t>(answers_.tokens.size())};
+    for (std::size_t k = 0; k < belief.size(); ++k) {
+      if (belief[k] == 0) continue;
+      const std::uint32_t token = values.node(node).tokens[k];
+      answers_.tokens.push_back(token == ValueTree::kEnd ? question.end_token : token);
+      answers_.weights.push_back(static_cast<float>(belief[k]));
+      ++soft.count;
+    }
+    answers_.soft.push_back(soft);
+    target_[t] = kIgnored;
+  }
+
   std::int64_t T_, first_, count_;
   const std::uint32_t* tokens_;
   std::int64_t* target_;
-  std::vector<AnswerPlaces>& answers_;
+  bool beliefs_;
+  Answers& answers_;
 };
 
 std::int64_t counted_of(LossOn loss, std::size_t tokens, const std::vector<AnswerPlaces>& answers) {
-  if (loss == LossOn::kAllTokens) return tokens > 0 ? static_cast<std::int64_t>(tokens) - 1 : 0;
+  if (trains_all(loss)) return tokens > 0 ? static_cast<std::int64_t>(tokens) - 1 : 0;
   std::int64_t sum = 0;
   for (const AnswerPlaces& answer : answers) sum += answer.length;
   return sum;
@@ -82,6 +116,9 @@ void resize(Batch& batch, std::int64_t rows, std::int64_t time) {
   batch.answers.clear();
   batch.tokens = batch.counted = 0;
   batch.fresh.clear();
+  batch.soft.clear();
+  batch.soft_tokens.clear();
+  batch.soft_weights.clear();
 }
 
 }  // namespace
@@ -214,8 +251,14 @@ void Batcher::batch(std::int64_t step, std::int64_t part, Batch& batch) {
     wrong_use("a batch must be of a step from 0 and of a part below {}, not of step {}, part {}",
               plan_.parts, step, part);
   plan_.stream ? segments(step, part, batch) : whole_episodes(step, part, batch);
-  for (const auto& row : answers_) {
-    batch.answers.insert(batch.answers.end(), row.begin(), row.end());
+  for (const RowAnswers& row : answers_) {
+    batch.answers.insert(batch.answers.end(), row.places.begin(), row.places.end());
+    for (SoftTarget soft : row.soft) {
+      soft.first += static_cast<std::uint32_t>(batch.soft_tokens.size());
+      batch.soft.push_back(soft);
+    }
+    batch.soft_tokens.insert(batch.soft_tokens.end(), row.tokens.begin(), row.tokens.end());
+    batch.soft_weights.insert(batch.soft_weights.end(), row.weights.begin(), row.weights.end());
   }
 }
 
@@ -240,11 +283,14 @@ void Batcher::whole_episodes(std::int64_t step, std::int64_t part, Batch& batch)
     const Piece& piece = pieces_[row];
     // Where answers stand beside the row, no token predicts the next.
     const bool apart = !piece.questions.empty() && piece.questions.front().length == 0;
-    const LossOn loss = apart ? LossOn::kQuestions : plan_.loss;
+    const LossOn loss = !apart                             ? plan_.loss
+                        : plan_.loss == LossOn::kBeliefs   ? LossOn::kBeliefsOnly
+                        : plan_.loss == LossOn::kAllTokens ? LossOn::kQuestions
+                                                           : plan_.loss;
     RowFiller filler(batch, row, loss, piece.ids.data(), piece.ids.size(), answers_[row]);
     for (const Question& question : piece.questions)
       filler.ask(question, static_cast<std::int64_t>(question.after), 0);
-    counted[row] = counted_of(loss, piece.ids.size(), answers_[row]);
+    counted[row] = counted_of(loss, piece.ids.size(), answers_[row].places);
   });
   for (const std::int64_t row : counted) batch.counted += row;
   batch.tokens = static_cast<std::int64_t>(tokens);
@@ -283,7 +329,7 @@ void Batcher::segments(std::int64_t step, std::int64_t part, Batch& batch) {
     lane.drop(T);
     lane.next_step = step + 1;
   });
-  for (const auto& row : answers_) batch.counted += counted_of(plan_.loss, T + 1, row);
+  for (const RowAnswers& row : answers_) batch.counted += counted_of(plan_.loss, T + 1, row.places);
   batch.fresh.resize(rows);
   for (std::size_t row = 0; row < rows; ++row) batch.fresh[row] = fresh[row] != 0;
   batch.tokens = static_cast<std::int64_t>(rows * T);

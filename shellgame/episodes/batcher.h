@@ -15,8 +15,10 @@ namespace shellgame {
 
 // Which tokens are trained.
 enum class LossOn {
-  kAllTokens,  // every token is predicted
-  kQuestions,  // the tokens of the values that are asked for, and no others
+  kAllTokens,    // every token is predicted
+  kQuestions,    // the tokens of the values that are asked for, and no others
+  kBeliefs,      // every token; where a value is asked for, the exact belief is the target
+  kBeliefsOnly,  // the same, and no other tokens
 };
 
 // Targets without loss have this value, as Torch's cross entropy expects it.
@@ -60,12 +62,23 @@ struct AnswerPlaces {
   friend bool operator==(const AnswerPlaces&, const AnswerPlaces&) = default;
 };
 
+// A target that is a distribution: at a place that predicts a token of a value, the exact
+// probability of each token that may come. Its hard target is kIgnored.
+struct SoftTarget {
+  std::int64_t place = 0;
+  std::uint32_t truth = 0;             // the token that came
+  std::uint32_t first = 0, count = 0;  // of Batch::soft_tokens and soft_weights
+};
+
 struct Batch {
   std::int64_t rows = 0, time = 0;
   std::vector<std::int64_t> ids = {}, targets = {};  // [B, T]; ids past a row's end are 0
   std::vector<AnswerPlaces> answers = {};            // by place
   std::int64_t tokens = 0;                           // without padding
-  std::int64_t counted = 0;                          // targets
+  std::int64_t counted = 0;                          // targets, soft ones too
+  std::vector<SoftTarget> soft = {};                 // by place
+  std::vector<std::int64_t> soft_tokens = {};
+  std::vector<float> soft_weights = {};  // of each target they sum to 1
   // Of a stream: which rows begin anew; the others go on where they were. Empty: all begin.
   std::vector<bool> fresh = {};
 };
@@ -102,7 +115,13 @@ class Batcher {
   std::vector<StreamRow> lanes_;  // of streams: parts x rows
   // Scratch of one batch: its rows and their answers.
   std::vector<Piece> pieces_;
-  std::vector<std::vector<AnswerPlaces>> answers_;
+  struct RowAnswers {
+    std::vector<AnswerPlaces> places;
+    std::vector<SoftTarget> soft;
+    std::vector<std::int64_t> tokens;
+    std::vector<float> weights;
+  };
+  std::vector<RowAnswers> answers_;
 };
 
 }  // namespace shellgame

@@ -4,6 +4,25 @@
 
 namespace shellgame {
 
+std::vector<double> branch_belief(const Question& question, std::size_t depth) {
+  if (question.belief.empty()) return {};
+  const ValueTree& values = *question.values;
+  const std::vector<std::uint32_t>& truth = values.path(question.value);
+  std::uint32_t node = ValueTree::kRoot;
+  for (std::size_t d = 0; d < depth; ++d) node = values.node(node).next[truth[d]];
+  std::vector<double> branches(values.node(node).tokens.size());
+  double all = 0;
+  const auto reached = truth.begin() + static_cast<std::ptrdiff_t>(depth);
+  for (std::uint32_t value = 0; value < question.belief.size(); ++value) {
+    const std::vector<std::uint32_t>& path = values.path(value);
+    if (path.size() <= depth || !std::equal(truth.begin(), reached, path.begin())) continue;
+    branches[path[depth]] += question.belief[value];
+    all += question.belief[value];
+  }
+  for (double& branch : branches) branch /= all;
+  return branches;
+}
+
 std::string axes_words(const std::vector<Coordinate>& axes) {
   std::string words;
   for (const Coordinate& axis : axes) {

@@ -30,6 +30,10 @@ struct Question {
   std::vector<double> belief = {};    // of each value; empty where the true one is certain
 };
 
+// The exact probability of each branch of the node that the first `depth` tokens of the true value
+// lead to, given that it was reached; empty where the true value is certain.
+std::vector<double> branch_belief(const Question& question, std::size_t depth);
+
 // What happens to the state at one step: for probes, which ask for it (SourceOptions::steps).
 struct Step {
   // Tokens from the one after the line's prompt up to and with the prompt of the next line: what

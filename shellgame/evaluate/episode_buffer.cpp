@@ -38,25 +38,6 @@ Verdict judge(const double* logits, double log_sum, double largest, const ValueT
   return verdict;
 }
 
-std::vector<double> WaitingQuestion::branch_belief() const {
-  if (question.belief.empty()) return {};
-  const ValueTree& values = *question.values;
-  const std::vector<std::uint32_t>& truth = values.path(question.value);
-  std::vector<double> branches(values.node(node).tokens.size());
-  double all = 0;
-  for (std::uint32_t value = 0; value < question.belief.size(); ++value) {
-    const std::vector<std::uint32_t>& path = values.path(value);
-    if (path.size() <= depth ||
-        !std::equal(truth.begin(), truth.begin() + static_cast<std::ptrdiff_t>(depth),
-                    path.begin()))
-      continue;
-    branches[path[depth]] += question.belief[value];
-    all += question.belief[value];
-  }
-  for (double& branch : branches) branch /= all;
-  return branches;
-}
-
 void WaitingQuestion::take_along_truth(const Verdict& verdict) {
   nats += verdict.nats;
   value_nats += verdict.value_nats;

@@ -46,8 +46,7 @@ struct WaitingQuestion {
   // The place whose logits are needed next.
   std::uint64_t place() const { return question.after + depth; }
   std::uint32_t true_branch() const { return question.values->path(question.value)[depth]; }
-  // The exact probability of each branch of the node, given that it was reached; empty: certain.
-  std::vector<double> branch_belief() const;
+  std::vector<double> branch_belief() const { return shellgame::branch_belief(question, depth); }
   bool at_true_end() const { return depth == question.values->path(question.value).size(); }
 
   // Takes what the logits at place() say, along the true value: the row holds its tokens. After the

@@ -80,17 +80,43 @@ at::Tensor Model::step(const at::Tensor& tokens, ModelState& state) const {
   return logits(tokens.unsqueeze(1), &state).squeeze(1);
 }
 
+SoftTargets SoftTargets::narrow(std::int64_t T, std::int64_t from, std::int64_t length) const {
+  const at::Tensor rows = places.div(T, "floor"), times = places - rows * T;
+  const at::Tensor here = ((times >= from) & (times < from + length)).nonzero().squeeze(-1);
+  // Which of the places that stay an entry belongs to.
+  at::Tensor renumbered = at::full({places.numel()}, -1, places.options());
+  renumbered.index_put_({here}, at::arange(here.numel(), places.options()));
+  const at::Tensor owned = renumbered.index_select(0, owners);
+  const at::Tensor entries = (owned >= 0).nonzero().squeeze(-1);
+  return {.places = (rows * length + times - from).index_select(0, here),
+          .truths = truths.index_select(0, here),
+          .owners = owned.index_select(0, entries),
+          .tokens = tokens.index_select(0, entries),
+          .weights = weights.index_select(0, entries)};
+}
+
 Model::Loss Model::loss(const at::Tensor& ids, const at::Tensor& targets, ModelState* state,
-                        const Taps* taps) const {
+                        const Taps* taps, const SoftTargets* soft) const {
   if (targets.sizes() != ids.sizes()) wrong_use("targets must have the shape of the token ids");
   at::Tensor x = hidden(ids, state, taps).flatten(0, 1);
   if (final_norm_.centred) x = final_norm_(x);
-  const TokenLoss loss =
+  const TokenLoss hard =
       token_loss(x, final_norm_.centred ? at::Tensor() : final_norm_.weight, final_norm_.eps, head_,
                  targets.flatten(), config_.spec().l2_warp);
-  return {.mean = loss.mean,
-          .counted = (targets >= 0).sum().item<std::int64_t>(),
-          .correct = loss.correct.view(targets.sizes())};
+  Loss loss{.mean = hard.mean,
+            .counted = (targets >= 0).sum().item<std::int64_t>(),
+            .correct = hard.correct.view(targets.sizes())};
+  if (soft == nullptr || soft->places.numel() == 0) return loss;
+  const at::Tensor rows = x.index_select(0, soft->places);
+  const at::Tensor logits = at::linear(final_norm_.centred ? rows : final_norm_(rows), head_);
+  const at::Tensor chosen = at::log_softmax(logits, -1).index({soft->owners, soft->tokens});
+  const at::Tensor sum = -(chosen * soft->weights.to(chosen.scalar_type())).sum();
+  const std::int64_t all = loss.counted + soft->places.numel();
+  loss.mean = (loss.mean * static_cast<double>(loss.counted) + sum) / static_cast<double>(all);
+  loss.counted = all;
+  loss.correct = loss.correct.clone();
+  loss.correct.view({-1}).index_put_({soft->places}, logits.argmax(-1) == soft->truths);
+  return loss;
 }
 
 const Parameter& Model::parameter(const std::string& name) const {

@@ -16,6 +16,15 @@
 
 namespace shellgame {
 
+// Targets that are distributions over tokens, at P places b T + t of a batch: weights[e] is the
+// probability of tokens[e] at places[owners[e]].
+struct SoftTargets {
+  at::Tensor places, truths;           // [P], int64; the token that came
+  at::Tensor owners, tokens, weights;  // [E]: int64, int64, float
+  // Those of the tokens from, ..., from + length - 1 of rows of T, counted in rows of `length`.
+  SoftTargets narrow(std::int64_t T, std::int64_t from, std::int64_t length) const;
+};
+
 class Model {
  public:
   explicit Model(ModelConfig config, InitOptions init = {});
@@ -38,8 +47,9 @@ class Model {
     std::int64_t counted;  // targets
     at::Tensor correct;    // [B, T] bool, where the target had the largest logit; false elsewhere
   };
+  // `soft` may be null; a place of it has no target in `targets`, and counts as one.
   Loss loss(const at::Tensor& ids, const at::Tensor& targets, ModelState* state = nullptr,
-            const Taps* taps = nullptr) const;
+            const Taps* taps = nullptr, const SoftTargets* soft = nullptr) const;
 
   const ModelConfig& config() const { return config_; }
   const std::vector<Parameter>& parameters() const { return parameters_; }

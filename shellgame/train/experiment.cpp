@@ -140,8 +140,15 @@ class Reader {
     KeyReader keys(json, file_, "");
     list_keys(keys, e);
     std::string loss = "all";
-    keys("loss", loss, Words{"all", "reveals"});
-    e.loss = loss == "all" ? LossOn::kAllTokens : LossOn::kQuestions;
+    keys("loss", loss, Words{"all", "reveals", "beliefs"});
+    bool others = true;
+    keys("other-tokens", others);
+    if (loss != "beliefs" && !others)
+      throw InputError(file_, "key 'other-tokens': only the loss on beliefs may leave them out");
+    e.loss = loss == "all"       ? LossOn::kAllTokens
+             : loss == "reveals" ? LossOn::kQuestions
+             : others            ? LossOn::kBeliefs
+                                 : LossOn::kBeliefsOnly;
     const Json task = keys.take("task"), sequence = keys.take("sequence");
     if (!task.is_null() && !sequence.is_null())
       throw InputError(file_, "an experiment must have [task] or [sequence], not both");
@@ -351,6 +358,7 @@ class Reader {
     Json& r = e.resolved;
     r.update(written(e));
     r["loss"] = loss;
+    r["other-tokens"] = e.loss != LossOn::kBeliefsOnly;
     if (e.sequence) {
       r["sequence"] = resolved_sequence(*e.sequence);
     } else {
@@ -418,7 +426,9 @@ BatchPlan batch_plan(const Experiment& experiment, std::size_t stage, const Toke
                  .loss = experiment.loss,
                  .stream = settings.stream,
                  .together = together};
-  const SourceOptions options{.seed = experiment.seed, .beliefs = false, .may_be_silent = true};
+  const bool beliefs =
+      experiment.loss == LossOn::kBeliefs || experiment.loss == LossOn::kBeliefsOnly;
+  const SourceOptions options{.seed = experiment.seed, .beliefs = beliefs, .may_be_silent = true};
   if (settings.stream) {
     StreamSources streams = stream_sources(settings.data, tokenizer, options,
                                            static_cast<std::uint64_t>(settings.stream->most()));

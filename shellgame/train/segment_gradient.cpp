@@ -28,8 +28,8 @@ std::vector<at::Tensor> flowing(const ModelState& state) {
 }
 
 SegmentLoss whole(const Model& model, const at::Tensor& ids, const at::Tensor& targets,
-                  double scale, ModelState* state) {
-  const Model::Loss loss = model.loss(ids, targets, state);
+                  double scale, ModelState* state, const SoftTargets* soft) {
+  const Model::Loss loss = model.loss(ids, targets, state, nullptr, soft);
   const auto mean = loss.mean.item<double>();
   if (std::isfinite(mean)) (scale == 1 ? loss.mean : loss.mean * scale).backward();
   if (state != nullptr) *state = state->detached();
@@ -47,10 +47,11 @@ std::int64_t piece_tokens(std::int64_t T, std::int64_t pieces) {
 
 SegmentLoss add_segment_gradient(const Model& model, const at::Tensor& ids,
                                  const at::Tensor& targets, std::int64_t pieces, double scale,
-                                 ModelState* state) {
+                                 ModelState* state, const SoftTargets* soft) {
   const std::int64_t T = ids.size(1), size = piece_tokens(T, pieces);
-  if (size >= T) return whole(model, ids, targets, scale, state);
-  const auto counted = static_cast<double>((targets >= 0).sum().item<std::int64_t>());
+  if (size >= T) return whole(model, ids, targets, scale, state, soft);
+  const auto counted = static_cast<double>((targets >= 0).sum().item<std::int64_t>() +
+                                           (soft != nullptr ? soft->places.numel() : 0));
 
   // 1. Forward, keeping only the state before each piece.
   std::vector<ModelState> before{state != nullptr ? *state : ModelState()};
@@ -77,8 +78,10 @@ SegmentLoss add_segment_gradient(const Model& model, const at::Tensor& ids,
     if (i > 0) {
       for (const at::Tensor& tensor : begin) tensor.requires_grad_(true);
     }
+    const SoftTargets here = soft != nullptr ? soft->narrow(T, from, length) : SoftTargets();
     const Model::Loss loss =
-        model.loss(ids.narrow(1, from, length), targets.narrow(1, from, length), &now);
+        model.loss(ids.narrow(1, from, length), targets.narrow(1, from, length), &now, nullptr,
+                   soft != nullptr ? &here : nullptr);
     const double share = counted > 0 ? static_cast<double>(loss.counted) / counted : 0;
     result.mean += share * loss.mean.item<double>();
     correct[i] = loss.correct;

@@ -23,6 +23,6 @@ std::int64_t piece_tokens(std::int64_t T, std::int64_t pieces);
 // forward pass more.
 SegmentLoss add_segment_gradient(const Model& model, const at::Tensor& ids,
                                  const at::Tensor& targets, std::int64_t pieces, double scale,
-                                 ModelState* state);
+                                 ModelState* state, const SoftTargets* soft = nullptr);
 
 }  // namespace shellgame

@@ -94,6 +94,23 @@ at::Tensor tensor_of(const std::vector<std::int64_t>& numbers, const Batch& batc
                        at::kLong);
 }
 
+SoftTargets soft_targets_of(const Batch& batch, at::Device device) {
+  std::vector<std::int64_t> places, truths, owners;
+  for (const SoftTarget& soft : batch.soft) {
+    owners.insert(owners.end(), soft.count, static_cast<std::int64_t>(places.size()));
+    places.push_back(soft.place);
+    truths.push_back(soft.truth);
+  }
+  const auto whole = [&](const std::vector<std::int64_t>& numbers) {
+    return at::tensor(numbers, at::kLong).to(device);
+  };
+  return {.places = whole(places),
+          .truths = whole(truths),
+          .owners = whole(owners),
+          .tokens = whole(batch.soft_tokens),
+          .weights = at::tensor(batch.soft_weights, at::kFloat).to(device)};
+}
+
 class Run {
  public:
   explicit Run(const TrainOptions& options)
@@ -344,8 +361,10 @@ class Run {
       const at::Tensor ids = tensor_of(batch.ids, batch).to(device);
       const double share =
           counted > 0 ? static_cast<double>(batch.counted) / static_cast<double>(counted) : 0;
-      const SegmentLoss loss = add_segment_gradient(
-          model_, ids, tensor_of(batch.targets, batch).to(device), stage.pieces, share, state);
+      const SoftTargets soft = soft_targets_of(batch, device);
+      const SegmentLoss loss =
+          add_segment_gradient(model_, ids, tensor_of(batch.targets, batch).to(device),
+                               stage.pieces, share, state, batch.soft.empty() ? nullptr : &soft);
       if (!std::isfinite(loss.mean)) stop_at(ids, before, fmt::format("the loss is {}", loss.mean));
       const at::Tensor correct = loss.correct.to(at::kCPU).contiguous();
       const bool* const hit = correct.data_ptr<bool>();

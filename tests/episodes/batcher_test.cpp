@@ -88,6 +88,48 @@ TEST(Batcher, TheTokenThatEndsAValueIsTrainedWhereItDecides) {
   EXPECT_EQ(batch.counted, tokens);
 }
 
+// Every value's target is the belief that its question carries, also in streams, token by token.
+TEST(Batcher, BeliefsAreTheTargetsOfValues) {
+  const auto bytes = open_tokenizer("bytes");
+  for (const bool stream : {false, true}) {
+    for (const LossOn loss : {LossOn::kBeliefs, LossOn::kBeliefsOnly}) {
+      const auto data = std::make_shared<TraceData>(parse_task(
+          "group = 'S3'\nmoves = 'swaps'\nvalues = 'red,re,blue'\nuncertainty = 'branching'\n"
+          "commands = 12\nspacing = 2\n",
+          "task.toml"));
+      BatchPlan plan{.rows = 2, .steps = 9, .loss = loss};
+      if (stream) {
+        StreamSources streams = stream_sources({data}, bytes.get(), {}, 6);
+        plan.sources = streams.sources;
+        plan.segment_tokens = static_cast<std::int64_t>(streams.segment_tokens);
+        plan.stream = StreamSettings{.from = 5, .to = 5};
+      } else {
+        plan.sources.push_back(data->source(bytes.get(), {}));
+      }
+      const Batch batch = Batcher(plan).batch(2);
+      ASSERT_GT(batch.soft.size(), 8u);
+      std::set<std::int64_t> seen;
+      for (const SoftTarget& soft : batch.soft) {
+        EXPECT_TRUE(seen.insert(soft.place).second);
+        EXPECT_EQ(batch.targets[static_cast<std::size_t>(soft.place)], kIgnored);
+        double sum = 0;
+        bool truth = false;
+        for (std::uint32_t e = soft.first; e < soft.first + soft.count; ++e) {
+          sum += batch.soft_weights[e];
+          truth = truth || batch.soft_tokens[e] == soft.truth;
+          EXPECT_TRUE(std::string("bredlue\n").find(static_cast<char>(batch.soft_tokens[e])) !=
+                      std::string::npos);
+        }
+        EXPECT_NEAR(sum, 1, 1e-6);
+        EXPECT_TRUE(truth);
+      }
+      const auto hard = std::ranges::count_if(batch.targets, [](auto t) { return t >= 0; });
+      EXPECT_EQ(batch.counted, hard + static_cast<std::int64_t>(batch.soft.size()));
+      EXPECT_EQ(hard > 0, loss == LossOn::kBeliefs);
+    }
+  }
+}
+
 // The segments of a row, one after the other, are the trace of its stream.
 TEST(Batcher, SegmentsOfAStreamJoinToItsTrace) {
   const Experiment e = small_experiment({"stages.1.steps=40"});

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "../models/contract_cases.h"
@@ -34,6 +35,88 @@ std::vector<at::Tensor> taken_gradients(const Model& model) {
     value.mutable_grad() = at::Tensor();
   }
   return gradients;
+}
+
+// Soft targets at every seventh token: two tokens with weights p and 1 - p.
+SoftTargets soft_at(const at::Tensor& ids, double p) {
+  std::vector<std::int64_t> places, truths, owners, tokens;
+  std::vector<float> weights;
+  const std::int64_t T = ids.size(1);
+  for (std::int64_t place = 0; place < ids.numel(); place += 7) {
+    if (place % T == 5) continue;
+    for (const bool first : {true, false}) {
+      owners.push_back(static_cast<std::int64_t>(places.size()));
+      tokens.push_back((place + (first ? 1 : 4)) % 19);
+      weights.push_back(static_cast<float>(first ? p : 1 - p));
+    }
+    truths.push_back((place + 1) % 19);
+    places.push_back(place);
+  }
+  return {at::tensor(places), at::tensor(truths), at::tensor(owners), at::tensor(tokens),
+          at::tensor(weights)};
+}
+
+Model small_delta_net() {
+  return Model(ModelConfig({{"model_type", "delta_net"},
+                            {"hidden_size", 16},
+                            {"num_heads", 2},
+                            {"num_hidden_layers", 2},
+                            {"intermediate_size", 24},
+                            {"vocab_size", 19},
+                            {"initializer_range", 0.3}}));
+}
+
+// All the weight on one token is a hard target there.
+TEST(SoftTargets, OfOneTokenAreHardOnes) {
+  const Model model = small_delta_net();
+  const at::Tensor ids = some_ids(60);
+  at::Tensor targets = at::full_like(ids, -100);
+  for (std::int64_t t = 2; t < 60; t += 5) targets.select(1, t).copy_((ids.select(1, t) + 2) % 19);
+  const SoftTargets soft = soft_at(ids, 1);
+  for (std::int64_t i = 0; i < soft.places.numel(); ++i)
+    targets.view({-1}).index_put_({soft.places[i]}, at::tensor(std::int64_t{-100}));
+  at::Tensor hard = targets.clone();
+  hard.view({-1}).index_put_({soft.places}, soft.truths);
+  const SegmentLoss expected = add_segment_gradient(model, ids, hard, 1, 1, nullptr);
+  const auto gradients = taken_gradients(model);
+  const SegmentLoss found = add_segment_gradient(model, ids, targets, 1, 1, nullptr, &soft);
+  const auto others = taken_gradients(model);
+  EXPECT_NEAR(found.mean, expected.mean, 1e-5);
+  EXPECT_TRUE(found.correct.equal(expected.correct));
+  double all = 0;
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    all += rms(gradients[i]);
+    EXPECT_LT(rms(gradients[i] - others[i]), 1e-5 * (rms(gradients[i]) + 1e-3));
+  }
+  EXPECT_GT(all, 1e-3);
+}
+
+// The mean of the losses of what may come is the loss of the belief.
+TEST(SoftTargets, AreTheMeanOverWhatMayCome) {
+  const Model model = small_delta_net();
+  const at::Tensor ids = some_ids(60), none = at::full_like(ids, -100);
+  const auto loss = [&](double p) {
+    const SoftTargets soft = soft_at(ids, p);
+    return model.loss(ids, none, nullptr, nullptr, &soft).mean.item<double>();
+  };
+  EXPECT_NEAR(loss(0.3), 0.3 * loss(1) + 0.7 * loss(0), 1e-5);
+  EXPECT_GT(std::abs(loss(1) - loss(0)), 1e-3);
+}
+
+TEST(SoftTargets, InPiecesGiveTheGradientOfTheWhole) {
+  const Model model = small_delta_net();
+  const at::Tensor ids = some_ids(300), targets = some_targets(ids);
+  at::Tensor rest = targets.clone();
+  const SoftTargets soft = soft_at(ids, 0.3);
+  rest.view({-1}).index_put_({soft.places}, at::tensor(std::int64_t{-100}));
+  const SegmentLoss whole = add_segment_gradient(model, ids, rest, 1, 1, nullptr, &soft);
+  const auto expected = taken_gradients(model);
+  const SegmentLoss pieces = add_segment_gradient(model, ids, rest, 3, 1, nullptr, &soft);
+  const auto gradients = taken_gradients(model);
+  EXPECT_NEAR(pieces.mean, whole.mean, 1e-5);
+  EXPECT_TRUE(pieces.correct.equal(whole.correct));
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    EXPECT_LT(rms(gradients[i] - expected[i]), 1e-4 * (rms(expected[i]) + 1e-4));
 }
 
 class SegmentGradient : public testing::TestWithParam<ContractCase> {};

@@ -99,6 +99,29 @@ TEST(Trainer, AResumedRunSaysWhatIsDifferent) {
   EXPECT_EQ(nlohmann::json::parse(read_file(path)).size(), 2u);
 }
 
+// Beliefs as targets, with streams, parts and pieces: stopped and resumed to the same bits, and the
+// loss is that of the same answers.
+TEST(Trainer, BeliefsAreTargetsAndResumeToTheSameBits) {
+  const ScratchFolder folder;
+  const std::vector<std::string> uncertain = {"task.uncertainty=branching", "stages.1.pieces=2"};
+  std::vector<std::string> soft = uncertain;
+  soft.push_back("loss=beliefs");
+  const Experiment e = small_experiment(soft);
+  train(options_for(e, folder / "whole"));
+  train_and_die(options_for(e, folder / "run"), 14);
+  TrainOptions again = options_for(e, folder / "run");
+  again.resume = true;
+  EXPECT_TRUE(train(again).complete);
+  EXPECT_EQ(weights_of(folder / "run"), weights_of(folder / "whole"));
+  train(options_for(small_experiment(uncertain), folder / "hard"));
+  EXPECT_NE(weights_of(folder / "hard"), weights_of(folder / "whole"));
+  const auto first = [&](const std::string& run) {
+    return nlohmann::json::parse(lines_of(folder / run).front());
+  };
+  EXPECT_EQ(first("hard")["accuracy"], first("whole")["accuracy"]);
+  EXPECT_NEAR(first("hard")["loss"].get<double>(), first("whole")["loss"].get<double>(), 0.2);
+}
+
 TEST(Trainer, ARunOfTheVersionBeforeIsRefused) {
   const ScratchFolder folder;
   const Experiment e = small_experiment();
