@@ -196,8 +196,10 @@ MoveSet::MoveSet(const Task& task) : n_(group_degree(task.group)), moves_(task.m
   listed_ = !table->permutes.empty();
   count_ = static_cast<std::uint32_t>(table->permutes.size());
   if (task.branching && task.otherwise == Otherwise::kIdentity) {
-    for (const Permute& permute : table->permutes) {
-      table->mixtures.push_back({task.condition, {task.probability}, {permute, {}}});
+    // All moves with the first probability, then all with the next.
+    for (const double probability : task.probabilities) {
+      for (const Permute& permute : table->permutes)
+        table->mixtures.push_back({task.condition, {probability}, {permute, {}}});
     }
   }
   table_ = std::move(table);

@@ -190,6 +190,12 @@ void ProgramStream::command() {
   state_.apply(table.permutes.back());
 }
 
+// Of one there is nothing to draw.
+std::uint32_t ProgramStream::drawn_probability() {
+  const auto count = static_cast<std::uint32_t>(task_.probabilities.size());
+  return count == 1 ? 0 : random_.below(count);
+}
+
 void ProgramStream::uncertain_command() {
   // First the mixture: from the spec's list, from the shared table, or made of drawn moves.
   Mixture made;
@@ -199,10 +205,12 @@ void ProgramStream::uncertain_command() {
     shared = random_.below(static_cast<std::uint32_t>(sampler_.mixtures_.size()));
     mixture = &sampler_.mixtures_[shared];
   } else if (!sampler_.own_tables_) {
-    shared = sampler_.moves_.draw_index(random_);
+    shared = sampler_.moves_.draw_index(random_) +
+             drawn_probability() * static_cast<std::uint32_t>(sampler_.table_->permutes.size());
     mixture = &sampler_.table_->mixtures[shared];
   } else {
-    made = {task_.condition, {task_.probability}, {sampler_.moves_.draw(random_), {}}};
+    const double probability = task_.probabilities[drawn_probability()];
+    made = {task_.condition, {probability}, {sampler_.moves_.draw(random_), {}}};
     if (task_.otherwise == Otherwise::kMove) made.outcomes[1] = sampler_.moves_.draw(random_);
   }
 

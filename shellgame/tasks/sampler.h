@@ -67,6 +67,7 @@ class ProgramStream {
   void plain_commands(std::uint64_t count);
   void command();
   void uncertain_command();
+  std::uint32_t drawn_probability();
   void reveals();
   void reveal_some();
   void reveal_one(VariableId variable, RevealForm form);

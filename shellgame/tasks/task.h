@@ -45,7 +45,7 @@ struct Task {
   std::uint64_t full_reveal_period = 0;
 
   bool branching = false, skipped = false, unknown_start = false;
-  double probability = 0.5;
+  std::vector<double> probabilities = {0.5};  // each uncertain command draws one
   Condition condition = Condition::kRandom;
   Otherwise otherwise = Otherwise::kIdentity;
   double uncertain_share = 1.0;

@@ -125,14 +125,18 @@ Task parse_unchecked_task(std::string_view toml, const std::string& file) {
   return TaskReader(file).read(toml);
 }
 
+std::string written_value(const TaskKey& key, const Task& task) {
+  const std::string value = key.get(task);
+  // Values hold no quotes, backslashes or control characters: every setter refuses them or only
+  // knows plain words.
+  if (!key.is_number) return fmt::format("\"{}\"", value);
+  return value.find(',') == std::string::npos ? value : fmt::format("[{}]", value);
+}
+
 std::string write_task(const Task& task) {
   std::string text;
   for (const TaskKey& key : task_keys()) {
-    const std::string value = key.get(task);
-    // Values hold no quotes, backslashes or control characters: every setter refuses them or only
-    // knows plain words.
-    text += key.is_number ? fmt::format("{} = {}\n", key.name, value)
-                          : fmt::format("{} = \"{}\"\n", key.name, value);
+    text += fmt::format("{} = {}\n", key.name, written_value(key, task));
   }
   return text;
 }

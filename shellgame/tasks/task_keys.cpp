@@ -103,6 +103,8 @@ TaskKey number_key(const char* name, Number Task::*member, const NumberBounds& b
       {{name, bounds}}};
 }
 
+// More than this is a distribution of its own: mixtures have weights.
+constexpr std::size_t kMostProbabilities = 64;
 constexpr NumberBounds kStageTraces = NumberBounds::whole(1, kMostSigned);
 
 void set_uncertainty(Task& task, const std::string& text) {
@@ -214,8 +216,24 @@ std::vector<TaskKey> make_keys() {
        "unknown start (C); "
        "unknown-start may be joined with another by a comma",
        set_uncertainty, get_uncertainty},
-      number_key("probability", &Task::probability, kShareBounds,
-                 "the chance that an uncertain command does its move"),
+      {"probability",
+       "P,...",
+       "the chance that an uncertain command does its move; of several, each command draws one",
+       [](Task& task, const std::string& text) {
+         std::vector<double> all;
+         for (const std::string& part : split(text, ','))
+           all.push_back(kShareBounds.parse<double>("probability", part));
+         if (all.empty() || all.size() > kMostProbabilities)
+           wrong_use("probability must be 1 to {} numbers, not {}", kMostProbabilities, all.size());
+         task.probabilities = std::move(all);
+       },
+       [](const Task& task) {
+         std::vector<std::string> words;
+         for (const double p : task.probabilities) words.push_back(python_number(p));
+         return fmt::format("{}", fmt::join(words, ","));
+       },
+       true,
+       {{"probability", kShareBounds}, {"probability", kShareBounds, "0.5,{}"}}},
       word_key("condition", kConditions, &Task::condition,
                "the hidden condition: random(), a hidden environment variable, or an external "
                "call's result"),

@@ -19,9 +19,12 @@ struct TaskKey {
   std::function<void(Task&, const std::string&)>
       set;  // throws UsageError: what must hold, what was received
   std::function<std::string(const Task&)> get;
-  bool is_number = false;                    // written in TOML without quotes
+  bool is_number = false;                    // written in TOML without quotes, several as a list
   std::vector<DeclaredNumber> numbers = {};  // what is a number in it, with its bounds
 };
+
+// A key's value of a task as TOML and JSON both write it: 0.5, [0.1, 0.5], "print,equal".
+std::string written_value(const TaskKey& key, const Task& task);
 
 const std::vector<TaskKey>& task_keys();
 // Nullptr for an unknown name.

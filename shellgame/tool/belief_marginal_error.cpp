@@ -34,7 +34,7 @@ Json row(const Task& task, const MarginalError& e) {
   return {{"group", task.group},
           {"moves", task.moves == Moves::kSwaps ? "swaps" : "permutations"},
           {"start", task.unknown_start ? "unknown" : "known"},
-          {"probability", task.probability},
+          {"probability", task.probabilities.front()},
           {"spacing", task.spacing},
           {"commands", task.commands},
           {"traces", e.traces},
@@ -102,7 +102,7 @@ std::vector<Task> grid(const MarginalErrorCommand& options) {
             task.moves = moves == "swaps" ? Moves::kSwaps : Moves::kPermutations;
             task.unknown_start = start == "unknown";
             task.branching = true;
-            task.probability = probability;
+            task.probabilities = {probability};
             task.spacing = spacing;
             task.commands = options.commands;
             check_task(task);

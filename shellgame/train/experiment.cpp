@@ -363,9 +363,8 @@ class Reader {
       r["sequence"] = resolved_sequence(*e.sequence);
     } else {
       for (const TaskKey& key : task_keys()) {
-        const std::string text = key.get(e.task);
         if (key.name != "stages")
-          r["task"][key.name] = key.is_number ? parse_json(text, key.name) : Json(text);
+          r["task"][key.name] = parse_json(written_value(key, e.task), key.name);
       }
     }
     r["model"] = e.model;

@@ -28,7 +28,7 @@ Automaton maybe_swaps(const std::string& group, double probability) {
   task.group = group;
   task.moves = Moves::kSwaps;
   task.branching = true;
-  task.probability = probability;
+  task.probabilities = {probability};
   return automaton_of(Sampler(task));
 }
 

@@ -19,7 +19,7 @@ Task branching(const std::string& group, Moves moves, std::uint64_t spacing) {
   task.group = group;
   task.moves = moves;
   task.branching = true;
-  task.probability = 0.3;
+  task.probabilities = {0.3};
   task.spacing = spacing;
   task.commands = 24;
   return task;

@@ -62,6 +62,42 @@ std::vector<Task> many_tasks() {
   };
 }
 
+// Each uncertain command draws one of the probabilities, whatever its move; one alone draws
+// nothing.
+TEST(Sampler, CommandsDrawTheirProbabilities) {
+  for (const char* uncertainty : {"branching", "skipped"}) {
+    for (const char* group : {"S3", "S9"}) {
+      Task task;
+      find_task_key("group")->set(task, group);
+      find_task_key("uncertainty")->set(task, uncertainty);
+      task.commands = 400;
+      const Program one = Sampler(task).sample(1, 2);
+      find_task_key("probability")->set(task, "0.1,0.5,0.75");
+      EXPECT_EQ(find_task_key("probability")->get(task), "0.1,0.5,0.75");
+      const Program program = Sampler(task).sample(1, 2);
+      std::map<double, int> seen;
+      for (const Event& event : program.events()) {
+        if (event.kind == EventKind::kChoose)
+          ++seen[program.table().mixtures[event.at].thresholds.at(0)];
+        if (event.kind == EventKind::kCall)
+          ++seen[program.definition(event).mixture.thresholds.at(0)];
+      }
+      ASSERT_EQ(seen.size(), 3u) << group;
+      for (const auto& [p, count] : seen) EXPECT_GT(count, 80) << p;
+      // The text says them, and so does the parser that reads it.
+      EXPECT_EQ(render(parse(render(program))), render(program));
+      for (const Event& event : one.events()) {
+        if (event.kind == EventKind::kChoose) {
+          EXPECT_EQ(one.table().mixtures[event.at].thresholds.at(0), 0.5);
+        }
+      }
+    }
+  }
+  Task task;
+  EXPECT_THROW(find_task_key("probability")->set(task, "0.5,1.5"), UsageError);
+  EXPECT_THROW(find_task_key("probability")->set(task, ""), UsageError);
+}
+
 TEST(Sampler, TextsParseBackToTheProgramAndItsStates) {
   for (const Task& task : many_tasks()) {
     const Sampler sampler(task);

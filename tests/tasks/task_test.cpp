@@ -42,7 +42,7 @@ TEST(Task, FileHasEveryKeyAndReadsBackTheSame) {
   task.reveal_variable = "c";
   task.reveal_forms = {RevealForm::kMember, RevealForm::kPrint};
   task.branching = task.unknown_start = true;
-  task.probability = 0.1;
+  task.probabilities = {0.1, 0.25};
   task.stages = {{8, 1, 100}, {16, 2, 0}};
   task.mixtures = {"0.5 (1 2), 0.5 (1 3)", "0.9 (), 0.1 (1 2 3)"};
   const std::string text = write_task(task);
