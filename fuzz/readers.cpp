@@ -5,6 +5,7 @@
 
 #include "shellgame/automata/automaton_file.h"
 #include "shellgame/beliefs/filter.h"
+#include "shellgame/episodes/file_source.h"
 #include "shellgame/programs/execute.h"
 #include "shellgame/programs/parse.h"
 #include "shellgame/programs/render.h"
@@ -17,6 +18,7 @@
 #include "shellgame/tensors/safetensors.h"
 #include "shellgame/tensors/tensor_index.h"
 #include "shellgame/tokens/bpe_tokenizer.h"
+#include "shellgame/tokens/byte_tokenizer.h"
 #include "shellgame/tokens/shard.h"
 
 namespace shellgame {
@@ -35,6 +37,21 @@ void read_trace(std::string_view bytes) {
   must(parse(text, "again") == program);
   must(render(parse(text, "again")) == text);
   execute(program, 1);
+}
+
+void read_questions(std::string_view bytes) {
+  const ByteTokenizer tokenizer;
+  const auto text_of = [](const FileSource& source) {
+    std::string text;
+    for (std::uint64_t i = 0; i < source.episodes(); ++i) {
+      Piece piece;
+      source.whole(i, piece);
+      text += question_line(piece, source.has_beliefs());
+    }
+    return text;
+  };
+  const std::string once = text_of(FileSource(bytes, "fuzz", &tokenizer));
+  must(text_of(FileSource(once, "again", &tokenizer)) == once);
 }
 
 void read_task(std::string_view bytes) {

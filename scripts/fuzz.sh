@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Fuzzes the readers under the address and undefined-behaviour sanitizers: scripts/fuzz.sh SECONDS [TARGET...]
-# (targets: automaton csv npy safetensors shard task tensor_index tokenizer trace; all by default, SECONDS each). New
+# (targets: automaton csv npy questions safetensors shard task tensor_index tokenizer trace; all by default, SECONDS each). New
 # inputs go to build/fuzz/corpus; a finding stops the run and leaves its input in build/fuzz.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:?usage: scripts/fuzz.sh SECONDS [TARGET...]}
 shift
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(automaton csv npy safetensors shard task tensor_index tokenizer trace)
+[ ${#targets[@]} -gt 0 ] || targets=(automaton csv npy questions safetensors shard task tensor_index tokenizer trace)
 scripts/setup.sh --fuzz
 scripts/build.sh fuzz "${targets[@]/#/fuzz_}"
 for target in "${targets[@]}"; do

@@ -85,6 +85,8 @@ class Source {
   virtual ~Source() = default;
   // Safe from several threads; the source must outlive the episode.
   virtual std::unique_ptr<Episode> episode(std::uint64_t index) const = 0;
+  // How many different ones there are; 0: as many as there are indices.
+  virtual std::uint64_t episodes() const { return 0; }
   // All of an episode as one piece, which replaces what `piece` held, its memory used again.
   virtual void whole(std::uint64_t index, Piece& piece) const;
   // Of one episode: exact where all are equally long, else of a typical one.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "shellgame/episodes/file_source.h"
 #include "shellgame/episodes/sequence_source.h"
 #include "shellgame/episodes/trace_source.h"
 #include "shellgame/system/error.h"
@@ -20,7 +21,7 @@ using Spans = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
 struct Given {
   std::optional<TaskOptions> task;
-  std::string run, sequence;
+  std::string run, sequence, data;
   std::vector<std::uint64_t> commands, spacing, seeds = {0};
   Spans lengths;
   EvaluateOptions options;
@@ -97,13 +98,26 @@ void resolve_traces(const Given& given, const Experiment* run, EvaluateOptions& 
   options.points = trace_grid(task, commands, spacings, options.notes);
 }
 
+void resolve_file(const Given& given, EvaluateOptions& options) {
+  for (const TaskKey& key : task_keys()) {
+    if (given.task->given(key.name) != nullptr)
+      wrong_use("--{} is for traces, and what is asked here is a file", key.name);
+  }
+  if (given.task->has_file() || !given.sequence.empty() || !given.commands.empty() ||
+      !given.spacing.empty() || !given.lengths.empty())
+    wrong_use("--data takes no --task, --sequence, --commands, --spacing or --lengths");
+  options.points = {std::make_shared<FileData>(given.data)};
+}
+
 void run(const Given& given) {
   EvaluateOptions options = given.options;
   const std::optional<Experiment> run = open_run(given.run, options.model, options.tokenizer);
   options.seeds = given.seeds;
   const Experiment* experiment = run ? &*run : nullptr;
   const bool other_task = given.task->has_file() || given.task->given("moves") != nullptr;
-  if (!given.sequence.empty() || (run && run->sequence && !other_task)) {
+  if (!given.data.empty()) {
+    resolve_file(given, options);
+  } else if (!given.sequence.empty() || (run && run->sequence && !other_task)) {
     resolve_sequences(given, experiment, options);
   } else {
     resolve_traces(given, experiment, options);
@@ -124,7 +138,8 @@ void add_evaluate(CLI::App& app) {
        "shellgame evaluate --model DIR --group S5 --commands 16384 --spacing 64 --count 4",
        "shellgame evaluate --model DIR --group S3 --moves swaps --uncertainty branching --show 2",
        "shellgame evaluate --run DIR --mode free --seed 0..4 --format json --output results.json",
-       "shellgame evaluate --model DIR --sequence parity --lengths 40,64,128,256"},
+       "shellgame evaluate --model DIR --sequence parity --lengths 40,64,128,256",
+       "shellgame evaluate --model DIR --data questions.jsonl"},
       [given] { run(*given); });
   set_help(
       command->get_option("--threads"),
@@ -137,6 +152,12 @@ void add_evaluate(CLI::App& app) {
   add_numbers(command, "--spacing", given->spacing, kCommandBounds,
               "commands between two reveals, with commas: every pair with --commands "
               "is a cell, unless its spacing is the larger");
+  command
+      ->add_option(
+          "--data", given->data,
+          "instead of traces: a file of questions, as 'trace --format questions' writes it "
+          "(docs/formats.md); its lines from the first on, whatever the seed")
+      ->type_name("FILE");
   command
       ->add_option(
           "--sequence", given->sequence,
@@ -169,7 +190,7 @@ void add_evaluate(CLI::App& app) {
   add_number(command, "--positions", options.positions, NumberBounds::whole(1, 1'000'000'000),
              "list at most N positions of reveals (JSON); further ones are pooled");
   add_number(command, "--confidence", options.confidence, NumberBounds::real(0.01, 0.9999999),
-             "of the exact binomial bounds")
+             "of the bounds")
       ->type_name("P");
   command->add_flag("--composed", options.model.composed,
                     "use plain Torch operations instead of shellgame's kernels");

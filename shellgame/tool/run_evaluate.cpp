@@ -2,6 +2,7 @@
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 
@@ -122,7 +123,9 @@ class Grid {
       of.length = source->length();
       cell.axes = source->axes();
       cell.has_beliefs = source->has_beliefs();
-      const Evaluation result = evaluate(model_, *source, 0, options_.count, how);
+      const std::uint64_t count =
+          source->episodes() > 0 ? std::min(options_.count, source->episodes()) : options_.count;
+      const Evaluation result = evaluate(model_, *source, 0, count, how);
       cell.tokens += result.tokens;
       cell.seeds.push_back({seed, statistics_of(result.tally, of)});
       all.append(result.tally);

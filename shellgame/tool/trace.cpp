@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include "shellgame/beliefs/predictions.h"
+#include "shellgame/episodes/file_source.h"
+#include "shellgame/episodes/trace_source.h"
 #include "shellgame/sequences/word_problem.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
@@ -49,6 +51,8 @@ class TraceWriter {
     require_trace_in_memory();
     if (options_.format == "tokens") {
       write_tokens();
+    } else if (options_.format == "questions") {
+      write_questions();
     } else if (options_.format == "word-problem") {
       write_words();
     } else {
@@ -186,6 +190,28 @@ class TraceWriter {
     shard.commit();
   }
 
+  // Token ids with the places at which a value is asked for, and the exact beliefs.
+  void write_questions() {
+    if (!sampler_.task().stages.empty()) wrong_use("--format questions takes no --stages");
+    const auto tokenizer = open_tokenizer(options_.tokenizer);
+    const TraceSource source(sampler_.task(), *tokenizer, {.seed = options_.seed});
+    OutputFile file(options_.output);
+    std::vector<std::string> lines(block_size());
+    std::vector<Trace> traces(replay_ ? lines.size() : 0);
+    in_order(
+        [&](std::uint64_t slot, std::uint64_t index) {
+          Piece piece;
+          source.whole(index, piece);
+          lines[slot] = question_line(piece, source.has_beliefs());
+          if (replay_) maker_.make(options_.seed, index, traces[slot], false);
+        },
+        [&](std::uint64_t slot, std::uint64_t index) {
+          file.write(lines[slot]);
+          if (replay_) replay_->add(index, traces[slot].text.view(), traces[slot].python_seed);
+        });
+    file.commit();
+  }
+
   // The same commands as element numbers, with their running products.
   void write_words() {
     const Task& task = sampler_.task();
@@ -255,14 +281,14 @@ void add_trace(CLI::App& app) {
   add_number(command, "--seed", options->seed, kSeedBounds, "the seed of all draws");
   add_number(command, "--first-index", options->first_index, kIndexBounds,
              "the index of the first trace");
-  add_words(command, "--format", options->format, {"text", "jsonl", "tokens", "word-problem"},
-            "the form of the output");
+  add_words(command, "--format", options->format,
+            {"text", "jsonl", "tokens", "questions", "word-problem"}, "the form of the output");
   command->add_option("-o,--output", options->output, "a file, or - for standard output")
       ->type_name("PATH")
       ->capture_default_str();
   command
       ->add_option("--tokenizer", options->tokenizer,
-                   "for --format tokens: lexeme, bytes or a tokenizer.json")
+                   "for --format tokens and questions: lexeme, bytes or a tokenizer.json")
       ->type_name("NAME")
       ->capture_default_str();
   command->add_flag("--verify", options->verify,

@@ -101,6 +101,27 @@ TEST_F(EvaluateTool, ARunBringsItsTask) {
   EXPECT_THAT(other.at("task").get<std::string>(), HasSubstr("reveal-forms = equal"));
 }
 
+// What a task makes, written as a file of questions and read back, is judged alike.
+TEST_F(EvaluateTool, AFileOfQuestionsIsJudgedLikeItsSource) {
+  make_exact("model", "--group S3 --moves swaps --kind marginal");
+  const std::string task =
+      " --group S3 --moves swaps --uncertainty branching --commands 24 --spacing 4 ";
+  const Result made =
+      run("trace" + task + "--count 8 --seed 9223372036854775808 --format questions --output " +
+          (directory_ / "questions.jsonl"));
+  ASSERT_EQ(made.code, 0) << made.output;
+  const std::string what = "evaluate --format json --count 8 --model " + (directory_ / "model");
+  const auto by_task = nlohmann::json::parse(run(what + task).output).at(0);
+  const Result result = run(what + " --data " + (directory_ / "questions.jsonl"));
+  ASSERT_EQ(result.code, 0) << result.output;
+  const auto by_file = nlohmann::json::parse(result.output).at(0);
+  for (const char* key : {"accuracy", "regret", "outside", "cross_entropy", "bayes_cross_entropy",
+                          "expected_bayes_accuracy", "traces", "reveals", "chance"})
+    EXPECT_EQ(by_file.at(key), by_task.at(key)) << key;
+  EXPECT_THAT(run(what + " --data " + (directory_ / "questions.jsonl") + " --commands 8").output,
+              HasSubstr("--data takes no --task"));
+}
+
 TEST_F(EvaluateTool, SequencesAreCellsByLength) {
   const Result made =
       run("model new --set model_type=delta_net --set hidden_size=16 --set num_heads=2 --set "

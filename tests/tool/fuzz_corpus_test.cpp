@@ -34,6 +34,7 @@ TEST(FuzzCorpus, CsvFilesAreReadOrRefused) { run_corpus("csv", read_csv); }
 TEST(FuzzCorpus, TokenizersAreReadOrRefused) { run_corpus("tokenizer", read_tokenizer); }
 TEST(FuzzCorpus, ShardsAreReadOrRefused) { run_corpus("shard", read_shard); }
 TEST(FuzzCorpus, SafetensorsFilesAreReadOrRefused) { run_corpus("safetensors", read_safetensors); }
+TEST(FuzzCorpus, QuestionsAreReadOrRefused) { run_corpus("questions", read_questions); }
 TEST(FuzzCorpus, NpyFilesAreReadOrRefused) { run_corpus("npy", read_npy); }
 TEST(FuzzCorpus, TensorIndicesAreReadOrRefused) { run_corpus("tensor_index", read_tensor_index); }
 
