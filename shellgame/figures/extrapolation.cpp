@@ -76,13 +76,19 @@ void draw_lines(Figure& figure, const Box& inner, const std::string& part, Along
     }
     panel.series(series, line.style, line.name);
   }
-  const std::uint64_t trained = along_of(lines[0].set->trained, along);
-  if (static_cast<double>(trained) >= *std::ranges::min_element(points)) {
-    const double x = panel.across(static_cast<double>(trained));
+  const auto [least, most] = std::ranges::minmax(points);
+  const auto mark = [&](std::uint64_t at, const char* name) {
+    if (static_cast<double>(at) < least || static_cast<double>(at) > most) return;
+    const double x = panel.across(static_cast<double>(at));
     figure.canvas.line(x, inner.y, x, inner.bottom(),
                        {.colour = kGrey, .width = 0.8, .dash = "2 2"});
-    figure.canvas.text(x + 3, inner.bottom() - 3, "trained", {.size = 7, .colour = kGrey});
-  }
+    figure.canvas.text(x + 3, inner.bottom() - 3, name, {.size = 7, .colour = kGrey});
+  };
+  // What a gradient saw at once, and what a model saw in one stream.
+  const Measured& set = *lines[0].set;
+  const bool streams = along == Along::kCommands && set.stream > set.trained.first;
+  mark(along_of(set.trained, along), streams ? "segment" : "trained");
+  if (streams) mark(set.stream, "stream");
 }
 
 std::vector<LegendEntry> legend_of(const std::vector<Line>& lines) {
@@ -134,7 +140,8 @@ Figure extrapolation_figure(FigureSources& sources) {
   double y = draw_legend(figure.canvas, 50, left.bottom() + 42, 424, legend_of(by_commands));
   figure.caption = fmt::format(
       "Beyond the trained numbers of commands and spacing. (a) Accuracy of the final reveal by "
-      "architecture; lines are means over seeds, bands go from the worst to the best; from {}.",
+      "architecture; lines are means over seeds, bands go from the worst to the best; from {}. "
+      "Dashed: the segment that a gradient saw, and the longest stream that was trained.",
       origin_of(sets));
 
   const Measured* grid = nullptr;
@@ -145,8 +152,9 @@ Figure extrapolation_figure(FigureSources& sources) {
     draw_heading(figure.canvas, 10, y + 14, "(b)",
                  fmt::format("{}, far beyond: accuracy of all reveals", grid->label));
     const Box lower_left{50, y + 36, 182, 128}, lower_right{292, y + 36, 182, 128};
-    const std::string title = fmt::format("{}, trained to {} commands, spacing {}", grid->group,
-                                          grid->trained.first, grid->trained.second);
+    const std::string title =
+        fmt::format("{}, streams to {}, trained spacing {}", grid->group,
+                    std::max(grid->stream, grid->trained.first), grid->trained.second);
     std::vector<Line> by_far_commands, by_far_spacing;
     std::set<std::uint64_t> all_commands, all_spacing;
     for (const auto& [cell, measured] : grid->cells) {

@@ -32,12 +32,15 @@ Figure reveals_figure(FigureSources& sources) {
   std::size_t places = 2;
   for (const Measured& one : sets)
     places = std::max(places, one.cells.at(asked(one)).by_position[0].size());
-  Panel panel(figure.canvas, {50, 24, 424, 142},
-              linear_axis(0.6, static_cast<double>(places) + 0.4,
-                          fmt::format("reveal (one after every {} commands)", cell.second), 8),
-              share_axis("accuracy"),
-              fmt::format("{}, {} commands, spacing {} (trained to {} and {})", sets[0].group,
-                          cell.first, cell.second, sets[0].trained.first, sets[0].trained.second));
+  Panel panel(
+      figure.canvas, {50, 24, 424, 142},
+      linear_axis(0.6, static_cast<double>(places) + 0.4,
+                  fmt::format("reveal (one after every {} commands)", cell.second), 8),
+      share_axis("accuracy"),
+      fmt::format(
+          "{}, {} commands, spacing {} (trained: segments of {}, spacing {}, streams to {})",
+          sets[0].group, cell.first, cell.second, sets[0].trained.first, sets[0].trained.second,
+          std::max(sets[0].stream, sets[0].trained.first)));
   panel.draw_frame();
   panel.level(chance_of(sets[0]));
   std::vector<LegendEntry> legend;
