@@ -101,6 +101,21 @@ class RowFiller {
   Answers& answers_;
 };
 
+// The places that a row needs: the last token of a row of text is only a target, and an answer that
+// does not stand in its row needs the place after every token.
+std::int64_t time_of(const Piece& piece) {
+  const auto tokens = static_cast<std::int64_t>(piece.ids.size());
+  const bool apart =
+      !piece.questions.empty() && piece.questions.back().after + 1 == piece.ids.size();
+  return apart || tokens == 0 ? tokens : tokens - 1;
+}
+
+// The same without the tokens that are no answer.
+LossOn on_questions(LossOn loss) {
+  if (loss == LossOn::kBeliefs) return LossOn::kBeliefsOnly;
+  return loss == LossOn::kAllTokens ? LossOn::kQuestions : loss;
+}
+
 std::int64_t counted_of(LossOn loss, std::size_t tokens, const std::vector<AnswerPlaces>& answers) {
   if (trains_all(loss)) return tokens > 0 ? static_cast<std::int64_t>(tokens) - 1 : 0;
   std::int64_t sum = 0;
@@ -264,36 +279,36 @@ void Batcher::batch(std::int64_t step, std::int64_t part, Batch& batch) {
 
 void Batcher::whole_episodes(std::int64_t step, std::int64_t part, Batch& batch) {
   const auto rows = static_cast<std::size_t>(plan_.rows);
-  parallel_for(rows, [&](std::size_t row) {
-    const Place at = place(step, part, static_cast<std::int64_t>(row));
-    plan_.sources[at.source]->whole(at.index, pieces_[row]);
-  });
-  // The last token of a row of text is only a target; an answer that does not stand in its row
-  // needs the place after every token.
-  std::size_t time = 1, tokens = 0;
-  for (const Piece& piece : pieces_) {
-    const bool apart =
-        !piece.questions.empty() && piece.questions.back().after + 1 == piece.ids.size();
-    time = std::max(time, piece.ids.size() - (apart || piece.ids.empty() ? 0 : 1));
-    tokens += piece.ids.size();
-  }
-  resize(batch, plan_.rows, static_cast<std::int64_t>(time));
   std::vector<std::int64_t> counted(rows);
-  parallel_for(rows, [&](std::size_t row) {
+  const auto fill = [&](std::size_t row) {
     const Piece& piece = pieces_[row];
     // Where answers stand beside the row, no token predicts the next.
     const bool apart = !piece.questions.empty() && piece.questions.front().length == 0;
-    const LossOn loss = !apart                             ? plan_.loss
-                        : plan_.loss == LossOn::kBeliefs   ? LossOn::kBeliefsOnly
-                        : plan_.loss == LossOn::kAllTokens ? LossOn::kQuestions
-                                                           : plan_.loss;
+    const LossOn loss = apart ? on_questions(plan_.loss) : plan_.loss;
     RowFiller filler(batch, row, loss, piece.ids.data(), piece.ids.size(), answers_[row]);
     for (const Question& question : piece.questions)
       filler.ask(question, static_cast<std::int64_t>(question.after), 0);
     counted[row] = counted_of(loss, piece.ids.size(), answers_[row].places);
+  };
+  // Rows are filled as soon as they are made, into as much time as the batch before this one had:
+  // where that was the wrong guess, all are filled again.
+  resize(batch, plan_.rows, expected_time_);
+  parallel_for(rows, [&](std::size_t row) {
+    const Place at = place(step, part, static_cast<std::int64_t>(row));
+    plan_.sources[at.source]->whole(at.index, pieces_[row]);
+    if (time_of(pieces_[row]) <= expected_time_) fill(row);
   });
-  for (const std::int64_t row : counted) batch.counted += row;
-  batch.tokens = static_cast<std::int64_t>(tokens);
+  std::int64_t time = 1;
+  for (const Piece& piece : pieces_) time = std::max(time, time_of(piece));
+  if (time != expected_time_) {
+    expected_time_ = time;
+    resize(batch, plan_.rows, time);
+    parallel_for(rows, fill);
+  }
+  for (std::size_t row = 0; row < rows; ++row) {
+    batch.counted += counted[row];
+    batch.tokens += static_cast<std::int64_t>(pieces_[row].ids.size());
+  }
 }
 
 void Batcher::segments(std::int64_t step, std::int64_t part, Batch& batch) {

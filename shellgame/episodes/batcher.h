@@ -112,7 +112,8 @@ class Batcher {
   std::size_t drawn_source(std::uint64_t index) const;
 
   BatchPlan plan_;
-  std::vector<StreamRow> lanes_;  // of streams: parts x rows
+  std::vector<StreamRow> lanes_;    // of streams: parts x rows
+  std::int64_t expected_time_ = 1;  // T of the batch before, of whole episodes
   // Scratch of one batch: its rows and their answers.
   std::vector<Piece> pieces_;
   struct RowAnswers {

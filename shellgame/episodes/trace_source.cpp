@@ -208,10 +208,10 @@ std::string TraceSource::value_name(std::uint32_t value) const {
 }
 
 const ValueTree& TraceSource::values_at(const Program& program, const RevealMark& mark,
-                                        std::size_t at) const {
+                                        const Context& context) const {
   const Event& event = program.events()[mark.event];
+  const std::size_t at = std::get<3>(context);
   const std::lock_guard lock(mutex_);
-  const Context context{event.kind, event.form, event.count, at};
   const auto found = trees_.find(context);
   if (found != trees_.end()) return found->second;
   // The same line with each value in turn, as the renderer and the tokenizer write it.
@@ -249,11 +249,20 @@ void TraceSource::fill(const TokenTrace& trace, const std::vector<std::vector<do
   const Program& program = trace.trace.program;
   std::uint32_t event = UINT32_MAX;
   std::size_t at = 0, shown = 0;
+  Context known{};
+  const ValueTree* tree = nullptr;
   for (const RevealMark& mark : trace.reveals) {
     at = mark.event == event ? at + 1 : 0;
     event = mark.event;
     if (!shows_value(program, mark)) continue;
-    const ValueTree& values = values_at(program, mark, at);
+    // Most marks of a trace are in the context of the one before.
+    const Event& shown_by = program.events()[mark.event];
+    const Context context{shown_by.kind, shown_by.form, shown_by.count, at};
+    if (tree == nullptr || context != known) {
+      tree = &values_at(program, mark, context);
+      known = context;
+    }
+    const ValueTree& values = *tree;
     const auto here = ids.subspan(mark.offset, mark.length);
     if (mark.offset == 0 || mark.offset + mark.length >= ids.size() ||
         !std::ranges::equal(here, values.tokens(mark.value))) {

@@ -36,9 +36,12 @@ class TraceSource final : public Source {
 
  private:
   class TraceEpisode;
-  // The values that could stand at a mark, as tokens; `at` is its place among the marks of its
-  // event.
-  const ValueTree& values_at(const Program& program, const RevealMark& mark, std::size_t at) const;
+  // By kind, form and number of variables of the event, and the value's place in it: how a value is
+  // cut into tokens may depend on what stands around it.
+  using Context = std::tuple<EventKind, std::uint8_t, std::uint16_t, std::size_t>;
+  // The values that could stand at a mark, as tokens.
+  const ValueTree& values_at(const Program& program, const RevealMark& mark,
+                             const Context& context) const;
   // Marks and ids as a piece; `beliefs` may be null.
   void fill(const TokenTrace& trace, const std::vector<std::vector<double>>* beliefs,
             Piece& piece) const;
@@ -53,9 +56,6 @@ class TraceSource final : public Source {
   std::uint64_t tokens_ = 0;
   double command_tokens_ = 1;  // about
   mutable std::mutex mutex_;
-  // By kind, form and number of variables of the event, and the value's place in it: how a value is
-  // cut into tokens may depend on what stands around it.
-  using Context = std::tuple<EventKind, std::uint8_t, std::uint16_t, std::size_t>;
   mutable std::map<Context, ValueTree> trees_;
 };
 
