@@ -8,11 +8,11 @@
 namespace shellgame {
 
 std::uint64_t Data::segment_tokens(const Tokenizer*) const {
-  wrong_use("streams are for tasks, not for sequences");
+  wrong_use("streams are for tasks: sequences and files do not go on");
 }
 
 std::unique_ptr<Source> Data::stream(const Tokenizer*, const SourceOptions&, std::uint64_t) const {
-  wrong_use("streams are for tasks, not for sequences");
+  wrong_use("streams are for tasks: sequences and files do not go on");
 }
 
 bool Data::beliefs_are_cheap(std::uint64_t, std::string&) const { return true; }

@@ -55,8 +55,8 @@ struct Piece {
 class Episode {
  public:
   virtual ~Episode() = default;
-  // The next piece, which replaces what `piece` held: at least `tokens` tokens, or as many as are
-  // left; a source that has its rows whole may give more. A piece never ends between a question's
+  // The next piece, which replaces what `piece` held: about `tokens` tokens; who needs so many asks
+  // again, and a source that has its rows whole gives all. A piece never ends between a question's
   // place and the token after its value. False at the end.
   virtual bool next(Piece& piece, std::size_t tokens) = 0;
 };
