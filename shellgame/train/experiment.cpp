@@ -284,6 +284,12 @@ class Reader {
       } else {
         add_tasks(changes, where, e.task, stage);
       }
+      // What cannot be numbered is said before the first stage, not when this one begins.
+      const auto rows = saturating_multiply(stage.steps, stage.batch, stage.accumulation);
+      if (static_cast<std::uint64_t>(rows) > BatchPlan::kMostEpisodes)
+        throw InputError(file_, fmt::format("{}: steps x batch x accumulation must be at most {} "
+                                            "rows, not {}",
+                                            where, BatchPlan::kMostEpisodes, rows));
       e.resolved["stages"].push_back(resolved_stage(stage, changes));
       e.stages.push_back(std::move(stage));
     }

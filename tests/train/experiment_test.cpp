@@ -163,5 +163,11 @@ TEST(Experiment, EveryShippedFileReads) {
   EXPECT_GT(count, 0);
 }
 
+TEST(Experiment, AStageOfMoreRowsThanCanBeNumberedIsRefused) {
+  const std::string text = "[model]\nmodel_type = \"delta_net\"\n[[stages]]\nbatch = 512\nsteps = ";
+  EXPECT_NO_THROW(parse_experiment(text + "500000000000\n", "x.toml"));
+  EXPECT_THROW(parse_experiment(text + "1000000000000\n", "x.toml"), InputError);
+}
+
 }  // namespace
 }  // namespace shellgame
