@@ -1,11 +1,10 @@
 #include "shellgame/evaluate/evaluate.h"
 
-#include <ATen/Functions.h>
-#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 
 #include "shellgame/evaluate/episode_buffer.h"
@@ -26,22 +25,34 @@ std::size_t slice_of(const EvaluationOptions& options, std::size_t rows) {
   return options.slice > 0 ? options.slice : std::max<std::size_t>(kSlice, kTokens / rows);
 }
 
-// What one pass over so many tokens holds at the least: the stream, and what a layer makes of it,
-// half a dozen times as wide.
-std::uint64_t pass_memory(const Model& model, std::uint64_t rows, std::uint64_t tokens) {
-  const auto width = static_cast<std::uint64_t>(model.config().spec().width);
-  const auto size = static_cast<std::uint64_t>(model.parameters().front().value.element_size());
-  return saturating_multiply(rows, tokens, 8 * width * size);
-}
-
-// A place in the rows whose logits are needed.
-struct Place {
-  std::size_t row = 0, token = 0;
-};
-
-// The logits at some places, in double, with what every judgement needs of them.
+// The logits at some places, with what every judgement needs of them.
 struct Logits {
-  at::Tensor values, log_sums, largest;  // [P, vocabulary], [P], [P]
+  std::size_t vocabulary = 0;
+  std::vector<double> values, log_sums, largest;  // [P, vocabulary], [P], [P]
+
+  // The log of the sum of exponentials and the largest number of each place; false, with the place,
+  // where one is not finite.
+  bool sum_up(std::size_t places, std::size_t& wrong) {
+    log_sums.resize(places);
+    largest.resize(places);
+    constexpr std::size_t kShare = 1 << 14;  // numbers of a thread at once
+    const std::size_t each =
+        std::max<std::size_t>(1, kShare / std::max<std::size_t>(1, vocabulary));
+    parallel_for((places + each - 1) / each, [&](std::size_t group) {
+      for (std::size_t p = group * each; p < std::min(places, (group + 1) * each); ++p) {
+        const double* row = values.data() + p * vocabulary;
+        double most = -std::numeric_limits<double>::infinity(), sum = 0;
+        for (std::size_t i = 0; i < vocabulary; ++i) most = row[i] > most ? row[i] : most;
+        for (std::size_t i = 0; i < vocabulary; ++i) sum += std::exp(row[i] - most);
+        largest[p] = most;
+        log_sums[p] = most + std::log(sum);  // NaN if a logit is, or all are -infinity
+      }
+    });
+    for (wrong = 0; wrong < places; ++wrong) {
+      if (!std::isfinite(log_sums[wrong])) return false;
+    }
+    return true;
+  }
 
   // What they say about the question's node, along the true value.
   Verdict judge(std::size_t place, const WaitingQuestion& waiting) const {
@@ -50,36 +61,22 @@ struct Logits {
   }
   Verdict judge(std::size_t place, const ValueTree::Node& node, std::uint32_t truth,
                 std::uint32_t end, std::span<const double> belief = {}) const {
-    const double* row =
-        values.data_ptr<double>() + static_cast<std::int64_t>(place) * values.size(1);
-    return shellgame::judge(row, log_sums.data_ptr<double>()[place],
-                            largest.data_ptr<double>()[place], node, truth, end, belief);
+    return shellgame::judge(values.data() + place * vocabulary, log_sums[place], largest[place],
+                            node, truth, end, belief);
   }
 };
-
-ModelState copy_of(const ModelState& state) {
-  ModelState copy = state;
-  for (LayerState& layer : copy.layers) {
-    for (PartState* part : {&layer.mixer, &layer.channel_mixer}) {
-      for (auto& [name, tensor] : *part) {
-        if (tensor.defined()) tensor = tensor.clone();
-      }
-    }
-  }
-  return copy;
-}
 
 // Some rows side by side, from their first token to their last.
 class Batch {
  public:
-  Batch(const Model& model, const EvaluationOptions& options, Evaluation& result,
+  Batch(const Predictor& predictor, const EvaluationOptions& options, Evaluation& result,
         std::vector<EpisodeBuffer> rows)
-      : model_(model),
+      : vocabulary_(predictor.vocabulary_size()),
         options_(options),
         result_(result),
-        device_(model.parameters().front().value.device()),
         rows_(std::move(rows)),
-        slice_(slice_of(options, rows_.size())) {}
+        slice_(slice_of(options, rows_.size())),
+        reading_(predictor.begin(rows_.size())) {}
 
   void run() {
     for (;;) {
@@ -92,51 +89,35 @@ class Batch {
       for (const EpisodeBuffer& row : rows_) tokens += std::min(length, row.left());
       options_.mode == EvaluationMode::kFree ? read_and_choose(length) : read(length);
       for (EpisodeBuffer& row : rows_) row.advance(length);
+      read_ += length;
       result_.tokens += tokens;
       if (options_.progress) options_.progress(tokens);
     }
   }
 
  private:
-  // The next `length` tokens of all rows, through the model.
-  Logits pass(const at::Tensor& ids, const std::vector<Place>& places, ModelState& state) const {
-    const std::int64_t length = ids.size(1);
-    at::Tensor flat = at::empty({static_cast<std::int64_t>(places.size())}, at::kLong);
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      flat.data_ptr<std::int64_t>()[i] = static_cast<std::int64_t>(places[i].row) * length +
-                                         static_cast<std::int64_t>(places[i].token);
-    }
+  // The next tokens of all rows, through the predictor.
+  Logits pass(const std::vector<std::int64_t>& ids, const std::vector<TokenPlace>& places,
+              Reading& reading) const {
     Logits logits;
-    const at::Tensor here = options_.taps == nullptr
-                                ? model_.logits_at(ids.to(device_), flat.to(device_), &state)
-                                : model_.logits(ids.to(device_), &state, options_.taps)
-                                      .flatten(0, 1)
-                                      .index_select(0, flat.to(device_));
-    logits.values = here.to(at::kCPU).to(at::kDouble).contiguous();
-    if (places.empty()) return logits;
-    logits.log_sums = logits.values.logsumexp(-1).contiguous();
-    logits.largest = logits.values.amax(-1).contiguous();
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      if (std::isfinite(logits.log_sums.data_ptr<double>()[i])) continue;
+    logits.vocabulary = vocabulary_;
+    reading.read(ids, places, logits.values);
+    std::size_t wrong = 0;
+    if (!logits.sum_up(places.size(), wrong))
       fail("the model's logits must be finite, but are not at trace {}, around token {}",
-           rows_[places[i].row].index(),
-           state.tokens - length + static_cast<std::int64_t>(places[i].token));
-    }
+           rows_[places[wrong].row].index(), read_ + places[wrong].token);
     return logits;
   }
 
-  at::Tensor next_ids(std::size_t length) const {
-    at::Tensor ids = at::empty(
-        {static_cast<std::int64_t>(rows_.size()), static_cast<std::int64_t>(length)}, at::kLong);
-    for (std::size_t r = 0; r < rows_.size(); ++r) {
-      rows_[r].copy(ids.data_ptr<std::int64_t>() + r * length, length);
-    }
+  std::vector<std::int64_t> next_ids(std::size_t length) const {
+    std::vector<std::int64_t> ids(rows_.size() * length);
+    for (std::size_t r = 0; r < rows_.size(); ++r) rows_[r].copy(ids.data() + r * length, length);
     return ids;
   }
 
   // Teacher-forced: all reveals of the slice at once.
   void read(std::size_t length) {
-    std::vector<Place> places;
+    std::vector<TokenPlace> places;
     for (std::size_t r = 0; r < rows_.size(); ++r) {
       const auto from = rows_[r].next_place();
       if (!from) continue;
@@ -151,7 +132,7 @@ class Batch {
         if (waiting.question.after - base >= length && waiting.depth == 0) break;
       }
     }
-    const Logits logits = pass(next_ids(length), places, state_);
+    const Logits logits = pass(next_ids(length), places, *reading_);
     for (std::size_t i = 0; i < places.size(); ++i) {
       EpisodeBuffer& row = rows_[places[i].row];
       WaitingQuestion& waiting = row.waiting().front();
@@ -169,11 +150,11 @@ class Batch {
   }
 
   void read_and_choose(std::size_t length) {
-    std::vector<Place> places;
+    std::vector<TokenPlace> places;
     for (std::size_t r = 0; r < rows_.size(); ++r) {
       if (rows_[r].next_place() == length - 1) places.push_back({r, length - 1});
     }
-    const Logits logits = pass(next_ids(length), places, state_);
+    const Logits logits = pass(next_ids(length), places, *reading_);
     weigh_truth(places, logits);
     for (std::size_t i = 0; i < places.size(); ++i) {
       EpisodeBuffer& row = rows_[places[i].row];
@@ -196,10 +177,10 @@ class Batch {
 
   // The cross entropy of the true value where a choice begins. A value of several tokens is read to
   // its end on a copy of what the model remembers.
-  void weigh_truth(const std::vector<Place>& places, const Logits& logits) {
+  void weigh_truth(const std::vector<TokenPlace>& places, const Logits& logits) {
     std::vector<WaitingQuestion*> reveals;  // that began here
     std::vector<WaitingQuestion> truths;    // along the true value
-    std::vector<Place> left;
+    std::vector<TokenPlace> left;
     for (std::size_t i = 0; i < places.size(); ++i) {
       WaitingQuestion& waiting = rows_[places[i].row].waiting().front();
       if (waiting.depth > 0) continue;
@@ -214,15 +195,14 @@ class Batch {
       }
     }
     if (truths.empty()) return;
-    ModelState state = copy_of(state_);
+    const auto reading = reading_->copy();
     while (!truths.empty()) {
-      at::Tensor ids = at::zeros({static_cast<std::int64_t>(rows_.size()), 1}, at::kLong);
+      std::vector<std::int64_t> ids(rows_.size());
       for (std::size_t i = 0; i < truths.size(); ++i) {
         const WaitingQuestion& truth = truths[i];
-        ids.data_ptr<std::int64_t>()[left[i].row] =
-            truth.question.values->tokens(truth.question.value)[truth.depth - 1];
+        ids[left[i].row] = truth.question.values->tokens(truth.question.value)[truth.depth - 1];
       }
-      const Logits next = pass(ids, left, state);
+      const Logits next = pass(ids, left, *reading);
       std::size_t kept = 0;
       for (std::size_t i = 0; i < truths.size(); ++i) {
         WaitingQuestion& truth = truths[i];
@@ -271,20 +251,19 @@ class Batch {
     row.waiting().pop_front();
   }
 
-  const Model& model_;
+  std::size_t vocabulary_;
   const EvaluationOptions& options_;
   Evaluation& result_;
-  at::Device device_;
   std::vector<EpisodeBuffer> rows_;
   std::size_t slice_;
-  ModelState state_;
+  std::unique_ptr<Reading> reading_;
+  std::uint64_t read_ = 0;  // tokens of each row
 };
 
-void check_vocabulary(const Model& model, const Source& source) {
-  const std::int64_t vocabulary = model.config().spec().vocabulary;
-  if (source.vocabulary_size() > static_cast<std::uint64_t>(vocabulary)) {
+void check_vocabulary(const Predictor& predictor, const Source& source) {
+  if (source.vocabulary_size() > predictor.vocabulary_size()) {
     wrong_use("the model must know the {} tokens of the task, but its vocabulary has {}",
-              source.vocabulary_size(), vocabulary);
+              source.vocabulary_size(), predictor.vocabulary_size());
   }
 }
 
@@ -294,36 +273,13 @@ std::string in_gib(std::int64_t bytes) {
 
 }  // namespace
 
-std::int64_t growing_memory(const Model& model, std::uint64_t tokens) {
-  if (model.constant_memory()) return 0;
-  const at::NoGradGuard no_gradients;
-  const auto device = model.parameters().front().value.device();
-  const auto bytes_at = [&](std::int64_t count) {
-    ModelState state;
-    model.logits_at(at::zeros({1, count}, at::kLong).to(device),
-                    at::empty({0}, at::kLong).to(device), &state);
-    return state.bytes();
-  };
-  const std::int64_t token = (bytes_at(32) - bytes_at(16)) / 16;
-  // Beside what is remembered, a layer makes copies of its keys and values, and attention holds the
-  // scores of a block of 256 queries of all heads, masked and as softmax. The factors are from
-  // measured peaks, which they pass by a fifth.
-  std::int64_t heads = 0;
-  for (const LayerSpec& layer : model.config().spec().layers) {
-    if (layer.options.has("num_heads")) heads = std::max(heads, layer.options.size("num_heads"));
-  }
-  const auto width = static_cast<std::int64_t>(model.parameters().front().value.element_size());
-  return saturating_multiply(static_cast<std::int64_t>(std::min(tokens, kMostSigned)),
-                             4 * token + 5 * heads * 256 * width);
-}
-
-Evaluation evaluate(const Model& model, const Source& source, std::uint64_t first,
+Evaluation evaluate(const Predictor& predictor, const Source& source, std::uint64_t first,
                     std::uint64_t count, const EvaluationOptions& options) {
   if (options.rows == 0) wrong_use("at least one row must go through the model");
-  check_vocabulary(model, source);
+  check_vocabulary(predictor, source);
   std::size_t side_by_side = options.rows;
   if (options.most_memory > 0) {
-    const std::int64_t one = growing_memory(model, source.tokens());
+    const std::int64_t one = predictor.growing_memory(source.tokens());
     if (one > options.most_memory) {
       fail(
           "the memory limit must hold what the model remembers of a row of {} tokens: about {}, "
@@ -337,11 +293,10 @@ Evaluation evaluate(const Model& model, const Source& source, std::uint64_t firs
   }
   const std::size_t together = std::min<std::uint64_t>(side_by_side, count);
   if (const std::size_t slice = slice_of(options, together); slice > kSlice)
-    require_memory(pass_memory(model, together, std::min<std::uint64_t>(slice, source.tokens())),
+    require_memory(predictor.pass_memory(together, std::min<std::uint64_t>(slice, source.tokens())),
                    fmt::format("{} rows with {} tokens at once", together, slice));
   require_memory(saturating_multiply<std::uint64_t>(count, sizeof(Tally::Trace)),
                  fmt::format("what is counted of {} rows", count));
-  const at::NoGradGuard no_gradients;
   Evaluation result;
   result.tally = Tally(count);
   result.shown.resize(std::min<std::size_t>(options.show, count));
@@ -350,7 +305,7 @@ Evaluation evaluate(const Model& model, const Source& source, std::uint64_t firs
     for (std::uint64_t i = done; i < std::min<std::uint64_t>(count, done + side_by_side); ++i) {
       batch.emplace_back(source.episode(first + i), i);
     }
-    Batch(model, options, result, std::move(batch)).run();
+    Batch(predictor, options, result, std::move(batch)).run();
   }
   return result;
 }

@@ -1,6 +1,6 @@
-// Runs a model over rows and judges every reveal. Rows go side by side, in slices of equal length,
-// and what the model remembers is passed on: for recurrent mixers the memory does not grow with the
-// length of a row.
+// Runs a predictor over rows and judges every question. Rows go side by side, in slices of equal
+// length, and what is remembered is passed on: for recurrent models the memory does not grow with
+// the length of a row. No Torch.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "shellgame/episodes/source.h"
+#include "shellgame/evaluate/predictor.h"
 #include "shellgame/evaluate/tally.h"
-#include "shellgame/models/model.h"
 
 namespace shellgame {
 
@@ -24,11 +24,9 @@ struct EvaluationOptions {
   std::size_t rows = 16;  // at most so many side by side
   std::size_t slice = 0;  // tokens of each at once; 0: 512, and more for fewer rows
   std::size_t show = 0;   // keep every answer of the first so many rows
-  // Bytes that a model may need whose memory grows with the row (0: no limit). Fewer rows go side
-  // by side where that helps; else Error.
+  // Bytes that a predictor may need whose memory grows with the row (0: no limit). Fewer rows go
+  // side by side where that helps; else Error.
   std::int64_t most_memory = 0;
-  // What a probe changes on the way; null: nothing. Logits of all tokens are then computed.
-  const Taps* taps = nullptr;
   std::function<void(std::uint64_t tokens)> progress = {};
 };
 
@@ -49,13 +47,9 @@ struct Evaluation {
 };
 
 // Rows first, ..., first + count - 1. The answer at a reveal is found by greedy descent in its
-// ValueTree. Throws UsageError if the model's vocabulary is too small, Error if a logit is not a
-// number.
-Evaluation evaluate(const Model& model, const Source& source, std::uint64_t first,
+// ValueTree. Throws UsageError if the predictor's vocabulary is too small, Error if a logit is not
+// a number.
+Evaluation evaluate(const Predictor& predictor, const Source& source, std::uint64_t first,
                     std::uint64_t count, const EvaluationOptions& options = {});
-
-// What a model needs for one row of so many tokens beyond what it always needs, in bytes: 0 where
-// its memory is constant.
-std::int64_t growing_memory(const Model& model, std::uint64_t tokens);
 
 }  // namespace shellgame

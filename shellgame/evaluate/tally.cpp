@@ -49,6 +49,8 @@ Bounds regret_bounds(const Tally& tally, double mean, double confidence) {
     reveals += size;
     traces += 1;
   }
+  // A certainty that was wrong costs infinitely much.
+  if (!std::isfinite(mean)) return {mean, mean};
   if (traces < 2) return {0, std::numeric_limits<double>::infinity()};
   const double error = std::sqrt(squares * traces / (traces - 1)) / reveals;
   const double reach = student_quantile((1 + confidence) / 2, traces - 1) * error;

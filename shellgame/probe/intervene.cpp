@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "shellgame/evaluate/evaluate.h"
+#include "shellgame/models/model_predictor.h"
 #include "shellgame/probe/table.h"
 #include "shellgame/system/error.h"
 
@@ -118,8 +118,7 @@ Taps taps_of(const Intervention& how, int heads) {
 
 Statistics accuracy_with(const Model& model, const Source& rows, std::uint64_t count,
                          const Taps* taps) {
-  const EvaluationOptions options{.rows = kRows, .taps = taps};
-  const Evaluation result = evaluate(model, rows, 0, count, options);
+  const Evaluation result = evaluate(model, rows, 0, count, {.rows = kRows}, taps);
   return statistics_of(result.tally, {.chance = rows.chance(), .length = rows.length()});
 }
 

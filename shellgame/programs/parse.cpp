@@ -37,21 +37,33 @@ void Parser::expect(std::string_view text) {
 }
 
 Program Parser::run() {
-  while (reader_.next(example_)) {
-    at_ = 0;
-    if (word().kind == Kind::kEnd) fail_here("a prompt must be followed by a statement");
-    statements();
-    if (!example_.output.empty() && !output_taken_) {
-      fail_at(file_, example_.output[0].place, "only print may be followed by an output line");
-    }
-    output_taken_ = false;
-  }
+  while (reader_.next(example_)) example();
   if (!names_ && variables_.empty()) {
     fail_at(file_, reader_.place(),
             "a trace must give its variables a first value, and this one has none");
   }
   fix_names();
   return std::move(program_);
+}
+
+void Parser::example() {
+  at_ = 0;
+  if (word().kind == Kind::kEnd) fail_here("a prompt must be followed by a statement");
+  statements();
+  if (!example_.output.empty() && !output_taken_) {
+    fail_at(file_, example_.output[0].place, "only print may be followed by an output line");
+  }
+  output_taken_ = false;
+}
+
+void Parser::read_more(std::string_view examples) {
+  if (names_) {
+    program_.clear_events();
+    table_->permutes.clear();
+    table_->mixtures.clear();
+  }
+  reader_ = ExampleReader(examples, file_);
+  while (reader_.next(example_)) example();
 }
 
 void Parser::statements() {

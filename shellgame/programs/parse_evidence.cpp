@@ -5,12 +5,12 @@
 
 namespace shellgame {
 
-void Parser::print() {
+std::vector<VariableId> Parser::print_arguments(bool& labelled) {
   fix_names();
   const Place start = word().place;
   expect("print");
   expect("(");
-  const bool labelled = word().kind == Kind::kString;
+  labelled = word().kind == Kind::kString;
   std::vector<VariableId> variables;
   do {
     std::string_view label;
@@ -31,6 +31,29 @@ void Parser::print() {
   } while (take(",") && !is(")"));
   expect(")");
   if (variables.size() > kMostVariables) fail_at(file_, start, "print has too many arguments");
+  return variables;
+}
+
+std::vector<VariableId> Parser::printed_variables(std::string_view example, bool& labelled) {
+  reader_ = ExampleReader(example, file_);
+  if (!reader_.next(example_)) return {};
+  at_ = 0;
+  return print_arguments(labelled);
+}
+
+std::optional<VariableId> Parser::asserted_variable(std::string_view example) {
+  reader_ = ExampleReader(example, file_);
+  if (!reader_.next(example_)) return {};
+  at_ = 0;
+  if (!is("assert") || !is("==", 2) || word(1).kind != Kind::kName) return {};
+  fix_names();
+  return variable(word(1));
+}
+
+void Parser::print() {
+  const Place start = word().place;
+  bool labelled = false;
+  const std::vector<VariableId> variables = print_arguments(labelled);
   if (example_.output.empty()) fail_at(file_, start, "print must be followed by its output line");
   if (output_taken_) fail_at(file_, start, "a line may hold one print only");
   if (example_.output.size() > 1)

@@ -22,8 +22,19 @@ class Parser {
       : reader_(text, file), file_(file), table_(std::make_shared<CommandTable>()) {}
   Program run();
 
+  // For a text that comes in parts (stream_parser.h): reads whole examples, whose events program()
+  // then has, and forgets what was read before but for names, imports and definitions.
+  void read_more(std::string_view examples);
+  const Program& program() const { return program_; }
+  // The variables of `print(...)`, whose output is not there yet.
+  std::vector<VariableId> printed_variables(std::string_view example, bool& labelled);
+  // The variable of `assert v ==`; none for another line.
+  std::optional<VariableId> asserted_variable(std::string_view example);
+
  private:
   using Kind = Word::Kind;
+
+  void example();
 
   // Words.
   const Word& word(std::size_t ahead = 0) const;
@@ -68,6 +79,7 @@ class Parser {
 
   // Evidence.
   void print();
+  std::vector<VariableId> print_arguments(bool& labelled);
   // Values hold no blanks, so that the output line splits at them.
   std::vector<ValueId> output_values(bool labelled, const std::vector<VariableId>& variables) const;
   ValueId known_value();

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "shellgame/episodes/trace_source.h"
-#include "shellgame/evaluate/evaluate.h"
+#include "shellgame/models/model_predictor.h"
 #include "shellgame/system/messages.h"
 #include "shellgame/tool/bench_model.h"
 

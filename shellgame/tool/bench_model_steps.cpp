@@ -5,9 +5,9 @@
 
 #include "shellgame/ops/adamw.h"
 #include "shellgame/ops/engine.h"
-#include "shellgame/ops/memory.h"
 #include "shellgame/ops/timing.h"
 #include "shellgame/system/messages.h"
+#include "shellgame/system/process_memory.h"
 #include "shellgame/tokens/lexeme_tokenizer.h"
 #include "shellgame/tool/bench_model.h"
 

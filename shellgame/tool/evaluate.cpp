@@ -3,11 +3,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 
 #include "shellgame/episodes/file_source.h"
 #include "shellgame/episodes/sequence_source.h"
 #include "shellgame/episodes/trace_source.h"
+#include "shellgame/evaluate/filter_predictor.h"
 #include "shellgame/system/error.h"
+#include "shellgame/system/files.h"
+#include "shellgame/system/messages.h"
 #include "shellgame/tasks/task_keys.h"
 #include "shellgame/tool/command.h"
 #include "shellgame/tool/evaluate_options.h"
@@ -24,9 +28,14 @@ struct Given {
   std::string run, sequence, data;
   std::vector<std::uint64_t> commands, spacing, seeds = {0};
   Spans lengths;
+  std::string mode = "teacher", bayes = "auto", format = "text", output = "-";
+  std::string filter;  // instead of a model
+  std::uint64_t window = 0;
+  CLI::App* command = nullptr;
   EvaluateOptions options;
 };
 
+constexpr std::array<std::string_view, 4> kModelPrecisions = {"fp32", "fp64", "bf16", "fp16"};
 constexpr NumberBounds kLengthBounds = NumberBounds::whole(1, kMaxSequenceLength);
 
 // Each length is a cell; "40-256" draws lengths from a range. Expressions have odd lengths: an even
@@ -70,14 +79,14 @@ void resolve_sequences(const Given& given, const Experiment* run, EvaluateOption
   if (!given.commands.empty() || !given.spacing.empty()) {
     wrong_use("sequences have --lengths, not --commands and --spacing");
   }
-  if (options.mode == "free") {
+  if (given.mode == "free") {
     wrong_use("--mode free is for traces: a sequence's answers are not read by the model");
   }
   Spans lengths = given.lengths;
   if (lengths.empty() && run != nullptr) {
     for (const std::uint64_t length : run->evaluation.lengths) lengths.emplace_back(length, length);
   }
-  options.points = sequence_cells(spec, lengths);
+  options.grid.points = sequence_cells(spec, lengths);
 }
 
 // The task of the run or of the options. Lengths that are not given are those of the run's
@@ -95,7 +104,7 @@ void resolve_traces(const Given& given, const Experiment* run, EvaluateOptions& 
   }
   if (!given.commands.empty()) commands = given.commands;
   if (!given.spacing.empty()) spacings = given.spacing;
-  options.points = trace_grid(task, commands, spacings, options.notes);
+  options.grid.points = trace_grid(task, commands, spacings, options.grid.notes);
 }
 
 void resolve_file(const Given& given, EvaluateOptions& options) {
@@ -106,13 +115,62 @@ void resolve_file(const Given& given, EvaluateOptions& options) {
   if (given.task->has_file() || !given.sequence.empty() || !given.commands.empty() ||
       !given.spacing.empty() || !given.lengths.empty())
     wrong_use("--data takes no --task, --sequence, --commands, --spacing or --lengths");
-  options.points = {std::make_shared<FileData>(given.data)};
+  options.grid.points = {std::make_shared<FileData>(given.data)};
+}
+
+void write_report(const EvaluationReport& report, const std::string& format,
+                  const std::string& output) {
+  OutputFile file(output);
+  if (format == "json") {
+    file.write(to_json(report).dump(2) + "\n");
+  } else {
+    file.write(format == "csv" ? to_csv(report) : printable_lines(to_text(report)));
+  }
+  file.commit();
+  if (format == "text") return;
+  for (const std::string& note : report.notes) say("note: {}", note);
+}
+
+// With a filter a run gives its task and its tokenizer, and its model is not looked at.
+std::optional<Experiment> task_of_run(const Given& given, EvaluateOptions& options) {
+  if (!options.model.directory.empty())
+    wrong_use("--filter takes the place of --model, and both are given");
+  if (given.run.empty()) return {};
+  Experiment experiment = read_experiment(given.run + "/experiment.toml");
+  if (options.tokenizer.empty()) options.tokenizer = experiment.tokenizer;
+  return experiment;
+}
+
+EvaluationReport evaluate_filter(const Given& given, EvaluateOptions& options) {
+  const Data& first = *options.grid.points.front();
+  if (!first.is_text()) wrong_use("--filter reads traces, and these data are no text");
+  const std::string precision =
+      given.command->count("--precision") > 0 ? options.model.precision : "fp64";
+  const auto tokenizer = open_tokenizer(options.tokenizer.empty() ? "lexeme" : options.tokenizer);
+  FilterPredictor filter(
+      *tokenizer, parse_filter_predictor(given.filter, parse_precision(precision), given.window));
+  if (given.filter == "gain") {
+    // One gain a symbol, from traces of training seeds.
+    constexpr std::uint64_t kTraces = 16;
+    for (const SharedData& data : options.grid.points)
+      filter.fit_gains(*data->source(tokenizer.get(), {.seed = 0, .beliefs = false}), 0, kTraces);
+  }
+  options.grid.model = "filter " + given.filter;
+  if (given.window > 0) options.grid.model += fmt::format(" of {} commands", given.window);
+  options.grid.precision = precision;
+  return evaluate_grid(options.grid, filter, tokenizer.get());
 }
 
 void run(const Given& given) {
   EvaluateOptions options = given.options;
-  const std::optional<Experiment> run = open_run(given.run, options.model, options.tokenizer);
-  options.seeds = given.seeds;
+  const std::optional<Experiment> run = given.filter.empty()
+                                            ? open_run(given.run, options.model, options.tokenizer)
+                                            : task_of_run(given, options);
+  options.grid.seeds = given.seeds;
+  options.grid.mode = given.mode == "free" ? EvaluationMode::kFree : EvaluationMode::kTeacher;
+  options.grid.beliefs = given.bayes == "auto"     ? Beliefs::kAuto
+                         : given.bayes == "always" ? Beliefs::kAlways
+                                                   : Beliefs::kNever;
   const Experiment* experiment = run ? &*run : nullptr;
   const bool other_task = given.task->has_file() || given.task->given("moves") != nullptr;
   if (!given.data.empty()) {
@@ -122,7 +180,14 @@ void run(const Given& given) {
   } else {
     resolve_traces(given, experiment, options);
   }
-  learn_commands().evaluate(options);
+  if (!given.filter.empty())
+    return write_report(evaluate_filter(given, options), given.format, given.output);
+  if (std::ranges::find(kModelPrecisions, options.model.precision) == kModelPrecisions.end())
+    wrong_use("--precision of a model must be {}, not '{}'", fmt::join(kModelPrecisions, ", "),
+              options.model.precision);
+  options.grid.model = options.model.directory;
+  options.grid.precision = options.model.precision;
+  write_report(learn_commands().evaluate(options), given.format, given.output);
 }
 
 }  // namespace
@@ -139,13 +204,26 @@ void add_evaluate(CLI::App& app) {
        "shellgame evaluate --model DIR --group S3 --moves swaps --uncertainty branching --show 2",
        "shellgame evaluate --run DIR --mode free --seed 0..4 --format json --output results.json",
        "shellgame evaluate --model DIR --sequence parity --lengths 40,64,128,256",
-       "shellgame evaluate --model DIR --data questions.jsonl"},
+       "shellgame evaluate --model DIR --data questions.jsonl",
+       "shellgame evaluate --filter linear --precision bf16 --group S3 --moves swaps --uncertainty "
+       "branching --commands 64,512"},
       [given] { run(*given); });
+  given->command = command;
   set_help(
       command->get_option("--threads"),
       "threads to use" + threads_default("") + ". Another number changes results by rounding only");
   add_model_options(command, given->run, options.model, options.tokenizer,
-                    {"fp32", "fp64", "bf16", "fp16"});
+                    {"fp32", "fp64", "bf16", "fp16", "fp8-e4m3", "fp8-e5m2"});
+  set_help(command->get_option("--precision"),
+           "the numbers to compute with; of a filter fp64 by default, and fp8 only there");
+  std::vector<std::string> filters = filter_predictor_names();
+  filters.insert(filters.begin(), "");
+  add_words(command, "--filter", given->filter, filters,
+            "instead of a model: a filter that reads the same tokens (exact, log, linear, gain, "
+            "rational, sparse, marginal), Bayes with a short memory (window), or a baseline "
+            "(uniform, last-seen)");
+  add_number(command, "--window", given->window, NumberBounds::whole(0, 1'000'000'000),
+             "with --filter window: Bayes restarted so many commands ago");
   add_numbers(command, "--commands", given->commands, kCommandBounds,
               "lengths of traces, with commas; by default those of the run's evaluation, else the "
               "task's");
@@ -175,30 +253,31 @@ void add_evaluate(CLI::App& app) {
       "lengths of sequences, with commas; each is a cell, 40-256 draws from a range");
   declare_numbers(lengths->type_name("N,..."),
                   {{"--lengths", kLengthBounds}, {"--lengths", kLengthBounds, "40,1-{}"}});
-  add_number(command, "--count", options.count, NumberBounds::whole(1, 1'000'000'000),
+  add_number(command, "--count", options.grid.count, NumberBounds::whole(1, 1'000'000'000),
              "traces of each cell and seed");
   add_numbers(command, "--seed", given->seeds, kSmallSeedBounds,
               "evaluation seeds: 0,1,2 or 0..4; training never sees the traces of any of them",
               /*ranges=*/true);
-  add_words(command, "--mode", options.mode, {"teacher", "free"},
+  add_words(command, "--mode", given->mode, {"teacher", "free"},
             "what stands at a reveal: the true value, or the model's own choice");
-  add_words(command, "--bayes", options.bayes, {"auto", "always", "never"},
+  add_words(command, "--bayes", given->bayes, {"auto", "always", "never"},
             "exact beliefs of uncertain tasks: where they are affordable, or as said");
-  add_number(command, "--show", options.show, NumberBounds::whole(0, 1'000'000'000),
+  add_number(command, "--show", options.grid.show, NumberBounds::whole(0, 1'000'000'000),
              "print N traces, reveal by reveal");
-  add_answer_options(command, options.format, options.output);
-  add_number(command, "--positions", options.positions, NumberBounds::whole(1, 1'000'000'000),
+  add_answer_options(command, given->format, given->output);
+  add_number(command, "--positions", options.grid.positions, NumberBounds::whole(1, 1'000'000'000),
              "list at most N positions of reveals (JSON); further ones are pooled");
-  add_number(command, "--confidence", options.confidence, NumberBounds::real(0.01, 0.9999999),
+  add_number(command, "--confidence", options.grid.confidence, NumberBounds::real(0.01, 0.9999999),
              "of the bounds")
       ->type_name("P");
   command->add_flag("--composed", options.model.composed,
                     "use plain Torch operations instead of shellgame's kernels");
-  add_number(command, "--rows", options.rows, NumberBounds::whole(1, 1 << 20),
+  add_number(command, "--rows", options.grid.rows, NumberBounds::whole(1, 1 << 20),
              "traces side by side");
-  add_number(command, "--slice", options.slice, NumberBounds::whole(0, 1 << 24),
+  add_number(command, "--slice", options.grid.slice, NumberBounds::whole(0, 1 << 24),
              "tokens of a trace at once, what the model remembers is passed on; 0: as fits");
-  add_number(command, "--max-memory", options.most_memory_gib, NumberBounds::real(1e-3, 1 << 20),
+  add_number(command, "--max-memory", options.grid.most_memory_gib,
+             NumberBounds::real(1e-3, 1 << 20),
              "GiB for models whose memory grows with the trace; by default four fifths of what is "
              "free")
       ->type_name("GIB")

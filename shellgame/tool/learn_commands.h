@@ -64,8 +64,9 @@ struct TrainCommandOptions {
   bool resume = false, quiet = false;
   int threads = 0;  // of the command line; 0: the experiment's
 };
-struct EvaluateOptions;  // tool/evaluate_options.h
-struct ProbeOptions;     // tool/probe_options.h
+struct EvaluationReport;  // evaluate/cell.h
+struct EvaluateOptions;   // tool/evaluate_options.h
+struct ProbeOptions;      // tool/probe_options.h
 
 struct LearnCommands {
   void (*describe)(const DescribeOptions&);
@@ -76,7 +77,7 @@ struct LearnCommands {
   void (*bench_model)(const BenchModelOptions&);
   // False: interrupted, with a checkpoint.
   bool (*train)(const TrainCommandOptions&);
-  void (*evaluate)(const EvaluateOptions&);
+  EvaluationReport (*evaluate)(const EvaluateOptions&);
   void (*probe)(const ProbeOptions&);
 };
 

@@ -1,188 +1,19 @@
-// The learning part's side of `shellgame evaluate`: the grid of cells and seeds.
-#include <ATen/core/grad_mode.h>
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <chrono>
-#include <filesystem>
-
-#include "shellgame/evaluate/cell.h"
-#include "shellgame/evaluate/evaluate.h"
+// The learning part's side of `shellgame evaluate`.
+#include "shellgame/evaluate/grid.h"
+#include "shellgame/models/model_predictor.h"
+#include "shellgame/models/model_tokenizer.h"
 #include "shellgame/ops/engine.h"
-#include "shellgame/ops/memory.h"
-#include "shellgame/random/seeds.h"
-#include "shellgame/system/error.h"
-#include "shellgame/system/files.h"
-#include "shellgame/system/messages.h"
-#include "shellgame/system/progress.h"
-#include "shellgame/system/saturating.h"
-#include "shellgame/tokens/lexeme_tokenizer.h"
-#include "shellgame/tokens/tokenizer.h"
 #include "shellgame/tool/evaluate_options.h"
-#include "shellgame/tool/run_evaluate.h"
 #include "shellgame/tool/run_learn.h"
-#include "shellgame/train/memory_estimate.h"
 
 namespace shellgame {
-namespace {
 
-std::vector<ShownTrace> in_words(const Source& source, const Evaluation& result,
-                                 std::uint64_t seed) {
-  std::vector<ShownTrace> traces;
-  for (std::size_t i = 0; i < result.shown.size(); ++i) {
-    ShownTrace& trace = traces.emplace_back();
-    trace.seed = seed;
-    trace.index = i;
-    for (const ShownReveal& reveal : result.shown[i]) {
-      ShownLine line{.command = reveal.command,
-                     .variable = source.variable_name(reveal.variable),
-                     .chosen = reveal.chosen ? source.value_name(*reveal.chosen) : "?",
-                     .truth = source.value_name(reveal.value),
-                     .probability = reveal.probability,
-                     .right = reveal.chosen == reveal.value};
-      if (reveal.bayes) {
-        line.bayes = source.value_name(*reveal.bayes);
-        line.bayes_probability = reveal.bayes_probability;
-      } else if (source.has_beliefs()) {  // what follows from the text is certain
-        line.bayes = line.truth;
-        line.bayes_probability = 1;
-      }
-      trace.lines.push_back(std::move(line));
-    }
-  }
-  return traces;
-}
-
-class Grid {
- public:
-  Grid(const EvaluateOptions& options, const Model& model)
-      : options_(options),
-        model_(model),
-        tokenizer_(tokenizer_for(*options.points.front(), options.tokenizer,
-                                 options.model.directory, model)) {
-    report_.model = options.model.directory;
-    report_.notes = options.notes;
-    report_.mode = options.mode;
-    report_.precision = options.model.precision;
-    report_.count = options.count;
-    report_.confidence = options.confidence;
-  }
-
-  EvaluationReport run() {
-    std::uint64_t total = 0;
-    for (const SharedData& data : options_.points) {
-      const auto source = source_of(*data, options_.seeds.front(), false);
-      report_.task = source->name();
-      total = saturating_add(
-          total, saturating_multiply(source->tokens(), options_.count, options_.seeds.size()));
-    }
-    Progress progress("evaluating", "tokens", total);
-    const at::NoGradGuard no_gradients;
-    const auto start = std::chrono::steady_clock::now();
-    for (const SharedData& data : options_.points)
-      report_.cells.push_back(cell_of(*data, progress));
-    report_.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    report_.peak_memory = peak_memory();
-    return std::move(report_);
-  }
-
- private:
-  std::unique_ptr<Source> source_of(const Data& data, std::uint64_t seed, bool beliefs) const {
-    return data.source(tokenizer_.get(), {.seed = evaluation_seed(seed), .beliefs = beliefs});
-  }
-
-  // Whether exact beliefs are computed; says why not.
-  bool beliefs_of(const Data& data) {
-    if (options_.bayes != "auto") return options_.bayes == "always";
-    std::string note;
-    const bool cheap = data.beliefs_are_cheap(
-        saturating_multiply<std::uint64_t>(options_.count, options_.seeds.size()), note);
-    if (!note.empty()) report_.notes.push_back(note);
-    return cheap;
-  }
-
-  EvaluationCell cell_of(const Data& data, Progress& progress) {
-    const bool beliefs = beliefs_of(data);
-    EvaluationOptions how{
-        .mode = options_.mode == "free" ? EvaluationMode::kFree : EvaluationMode::kTeacher,
-        .rows = options_.rows,
-        .slice = options_.slice,
-        .show = options_.show,
-        .most_memory = options_.most_memory_gib > 0
-                           ? static_cast<std::int64_t>(options_.most_memory_gib * (1 << 30))
-                           : available_memory() / 5 * 4,
-        .progress = [&](std::uint64_t tokens) { progress.advance(tokens); }};
-    EvaluationCell cell;
-    StatisticsOptions of{.most_positions = options_.positions, .confidence = options_.confidence};
-    const auto start = std::chrono::steady_clock::now();
-    Tally all(0);
-    for (const std::uint64_t seed : options_.seeds) {
-      const auto source = source_of(data, seed, beliefs);
-      of.chance = source->chance();
-      of.length = source->length();
-      cell.axes = source->axes();
-      cell.has_beliefs = source->has_beliefs();
-      const std::uint64_t count =
-          source->episodes() > 0 ? std::min(options_.count, source->episodes()) : options_.count;
-      const Evaluation result = evaluate(model_, *source, 0, count, how);
-      cell.tokens += result.tokens;
-      cell.seeds.push_back({seed, statistics_of(result.tally, of)});
-      all.append(result.tally);
-      if (cell.shown.empty()) cell.shown = in_words(*source, result, seed);
-    }
-    cell.all = statistics_of(all, of);
-    cell.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    of.most_positions = 16;
-    cell.few_positions = statistics_of(all, of).positions;
-    return cell;
-  }
-
-  const EvaluateOptions& options_;
-  const Model& model_;
-  std::unique_ptr<Tokenizer> tokenizer_;
-  EvaluationReport report_;
-};
-
-}  // namespace
-
-std::string tokenizer_of(const std::string& named, const std::string& model_directory,
-                         const Model& model) {
-  if (!named.empty()) return named;
-  const std::string own = model_directory + "/tokenizer.json";
-  if (std::filesystem::exists(own)) return own;
-  const std::int64_t lexemes = LexemeTokenizer().vocabulary_size(),
-                     has = model.config().spec().vocabulary;
-  if (has != lexemes)
-    wrong_use(
-        "a model without a tokenizer.json must have the vocabulary of {} lexemes, and that of '{}' "
-        "has {}: name its tokenizer with --tokenizer",
-        lexemes, model_directory, has);
-  return "lexeme";
-}
-
-std::unique_ptr<Tokenizer> tokenizer_for(const Data& data, const std::string& named,
-                                         const std::string& model_directory, const Model& model) {
-  if (!data.is_text()) return nullptr;
-  return open_tokenizer(tokenizer_of(named, model_directory, model));
-}
-
-EvaluationReport evaluate_grid(const EvaluateOptions& options, const Model& model) {
-  return Grid(options, model).run();
-}
-
-void run_evaluate(const EvaluateOptions& options) {
+EvaluationReport run_evaluate(const EvaluateOptions& options) {
   const EngineScope engine(options.model.composed ? Engine::kComposed : Engine::kKernels);
-  const EvaluationReport report = evaluate_grid(options, open_model(options.model));
-  OutputFile file(options.output);
-  if (options.format == "json") {
-    file.write(to_json(report).dump(2) + "\n");
-  } else {
-    file.write(options.format == "csv" ? to_csv(report) : printable_lines(to_text(report)));
-  }
-  file.commit();
-  if (options.format == "text") return;
-  for (const std::string& note : report.notes) say("note: {}", note);
+  const Model model = open_model(options.model);
+  const auto tokenizer = tokenizer_for(*options.grid.points.front(), options.tokenizer,
+                                       options.model.directory, model);
+  return evaluate_grid(options.grid, ModelPredictor(model), tokenizer.get());
 }
 
 }  // namespace shellgame

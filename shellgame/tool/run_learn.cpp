@@ -4,9 +4,9 @@
 
 #include "shellgame/kernels/targets.h"
 #include "shellgame/ops/engine.h"
-#include "shellgame/ops/memory.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/system/process_memory.h"
 
 namespace shellgame {
 namespace {

@@ -2,6 +2,7 @@
 // shellgame_learn_commands.
 #pragma once
 
+#include "shellgame/evaluate/cell.h"
 #include "shellgame/models/model.h"
 #include "shellgame/tool/learn_commands.h"
 
@@ -17,7 +18,7 @@ void run_convert(const ConvertOptions& options);
 void run_new_model(const NewModelOptions& options);
 void run_bench_model(const BenchModelOptions& options);
 bool run_train(const TrainCommandOptions& options);
-void run_evaluate(const EvaluateOptions& options);
+EvaluationReport run_evaluate(const EvaluateOptions& options);
 void run_probe(const ProbeOptions& options);
 
 }  // namespace shellgame

@@ -11,6 +11,7 @@
 #include "shellgame/models/checkpoint.h"
 #include "shellgame/models/finite.h"
 #include "shellgame/models/mixer.h"
+#include "shellgame/models/model_tokenizer.h"
 #include "shellgame/ops/engine.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
@@ -20,7 +21,6 @@
 #include "shellgame/tensors/npy.h"
 #include "shellgame/tokens/lexeme_tokenizer.h"
 #include "shellgame/tokens/tokenizer.h"
-#include "shellgame/tool/run_evaluate.h"
 #include "shellgame/tool/run_learn.h"
 
 namespace shellgame {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "shellgame/models/checkpoint.h"
+#include "shellgame/models/model_tokenizer.h"
 #include "shellgame/probe/betas.h"
 #include "shellgame/probe/intervene.h"
 #include "shellgame/probe/keys.h"
@@ -14,7 +15,6 @@
 #include "shellgame/system/messages.h"
 #include "shellgame/tokens/tokenizer.h"
 #include "shellgame/tool/probe_options.h"
-#include "shellgame/tool/run_evaluate.h"
 #include "shellgame/tool/run_learn.h"
 
 namespace shellgame {

@@ -14,8 +14,8 @@
 #include "shellgame/system/interrupts.h"
 #include "shellgame/system/messages.h"
 #include "shellgame/system/threads.h"
-#include "shellgame/tool/run_evaluate.h"
 #include "shellgame/tool/run_learn.h"
+#include "shellgame/train/run_evaluation.h"
 #include "shellgame/train/trainer.h"
 
 namespace shellgame {
@@ -69,27 +69,9 @@ Experiment experiment_of(const TrainCommandOptions& options) {
   return experiment;
 }
 
-// The experiment's evaluation points: every pair of commands and spacing, or every length.
-std::function<nlohmann::ordered_json(const Model&)> evaluation_of(const Experiment& experiment,
-                                                                  const std::string& run,
-                                                                  bool quiet) {
-  const EvaluationSettings& settings = experiment.evaluation;
-  EvaluateOptions options;
-  options.model.directory = run + "/model";  // a name for the record: the model is at hand
-  options.model.precision = experiment.precision;
-  options.count = static_cast<std::uint64_t>(settings.count);
-  options.seeds = {settings.seed};
-  options.tokenizer = experiment.tokenizer;
-  options.points = evaluation_points(experiment, options.notes);
-  return [options, told = quiet](const Model& model) mutable {
-    const EvaluationReport report = evaluate_grid(options, model);
-    if (!told) {
-      if (isatty(STDERR_FILENO) != 0) draw("\r\x1b[K");  // the bar of the steps
-      for (const std::string& note : report.notes) say("note: {}", note);
-    }
-    told = true;
-    return to_json(report);
-  };
+void tell(const std::vector<std::string>& notes) {
+  if (isatty(STDERR_FILENO) != 0) draw("\r\x1b[K");  // the bar of the steps
+  for (const std::string& note : notes) say("note: {}", note);
 }
 
 }  // namespace
@@ -101,7 +83,9 @@ bool run_train(const TrainCommandOptions& options) {
                    .quiet = options.quiet,
                    .evaluate = {},
                    .interrupted = &interrupted};
-  run.evaluate = evaluation_of(run.experiment, run.run, run.quiet);
+  run.evaluate =
+      run_evaluation(run.experiment, run.run,
+                     run.quiet ? std::function<void(const std::vector<std::string>&)>() : tell);
   use_threads(std::min(run.experiment.threads, usable_cores()));
   handle_interrupts(on_signal);
   return train(run).complete;

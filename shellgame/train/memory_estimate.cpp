@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "shellgame/ops/engine.h"
-#include "shellgame/ops/memory.h"
+#include "shellgame/system/process_memory.h"
 #include "shellgame/system/threads.h"
 #include "shellgame/train/segment_gradient.h"
 

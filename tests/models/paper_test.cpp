@@ -9,8 +9,8 @@
 #include "shellgame/models/checkpoint.h"
 #include "shellgame/ops/adamw.h"
 #include "shellgame/ops/engine.h"
-#include "shellgame/ops/memory.h"
 #include "shellgame/random/philox.h"
+#include "shellgame/system/process_memory.h"
 #include "tests/models/expect_equal.h"
 #include "tests/system/scratch.h"
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "shellgame/ops/engine.h"
-#include "shellgame/ops/memory.h"
+#include "shellgame/system/process_memory.h"
 #include "shellgame/system/threads.h"
 
 namespace shellgame {

@@ -1,10 +1,11 @@
-// The grid of an evaluation, over a model that is at hand: for `evaluate` and for the evaluation
-// points of a run.
+// The tokenizer of a model's directory.
 #pragma once
 
-#include "shellgame/evaluate/cell.h"
+#include <memory>
+#include <string>
+
+#include "shellgame/episodes/data.h"
 #include "shellgame/models/model.h"
-#include "shellgame/tool/evaluate_options.h"
 
 namespace shellgame {
 
@@ -15,7 +16,5 @@ std::string tokenizer_of(const std::string& named, const std::string& model_dire
 // The same, opened, for data that are text; null for others.
 std::unique_ptr<Tokenizer> tokenizer_for(const Data& data, const std::string& named,
                                          const std::string& model_directory, const Model& model);
-
-EvaluationReport evaluate_grid(const EvaluateOptions& options, const Model& model);
 
 }  // namespace shellgame

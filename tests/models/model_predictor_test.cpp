@@ -1,4 +1,4 @@
-#include "shellgame/evaluate/evaluate.h"
+#include "shellgame/models/model_predictor.h"
 
 #include <ATen/Functions.h>
 #include <ATen/core/grad_mode.h>
@@ -360,14 +360,14 @@ TEST(Evaluate, AGrowingMemoryIsEstimatedAndLimited) {
   const std::int64_t vocabulary = tokenizer->vocabulary_size();
   const Model attention = untrained({{"model_type", "transformer"}}, vocabulary);
   const Model delta = untrained({}, vocabulary);
-  EXPECT_EQ(growing_memory(delta, 1'000'000), 0);
-  const std::int64_t one = growing_memory(attention, 1000);
+  EXPECT_EQ(ModelPredictor(delta).growing_memory(1'000'000), 0);
+  const std::int64_t one = ModelPredictor(attention).growing_memory(1000);
   // Two layers keep keys and values of width 24.
   EXPECT_GT(one, 1000 * 2 * 2 * 24 * 4);
-  EXPECT_NEAR(static_cast<double>(growing_memory(attention, 2000)), 2.0 * static_cast<double>(one),
-              1);
+  EXPECT_NEAR(static_cast<double>(ModelPredictor(attention).growing_memory(2000)),
+              2.0 * static_cast<double>(one), 1);
   const TraceSource rows(task_of("commands = 40\nspacing = 8\n"), *tokenizer, {.seed = 1});
-  const auto need = growing_memory(attention, rows.tokens());
+  const auto need = ModelPredictor(attention).growing_memory(rows.tokens());
   const Statistics all = statistics_of(evaluate(attention, rows, 0, 4).tally, {});
   const Statistics few =
       statistics_of(evaluate(attention, rows, 0, 4, {.most_memory = need + 1}).tally, {});

@@ -1,4 +1,4 @@
-#include "shellgame/ops/memory.h"
+#include "shellgame/system/process_memory.h"
 
 #include <malloc.h>
 

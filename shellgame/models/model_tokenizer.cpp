@@ -1,0 +1,31 @@
+#include "shellgame/models/model_tokenizer.h"
+
+#include <filesystem>
+
+#include "shellgame/system/error.h"
+#include "shellgame/tokens/lexeme_tokenizer.h"
+
+namespace shellgame {
+
+std::string tokenizer_of(const std::string& named, const std::string& model_directory,
+                         const Model& model) {
+  if (!named.empty()) return named;
+  const std::string own = model_directory + "/tokenizer.json";
+  if (std::filesystem::exists(own)) return own;
+  const std::int64_t lexemes = LexemeTokenizer().vocabulary_size(),
+                     has = model.config().spec().vocabulary;
+  if (has != lexemes)
+    wrong_use(
+        "a model without a tokenizer.json must have the vocabulary of {} lexemes, and that of '{}' "
+        "has {}: name its tokenizer with --tokenizer",
+        lexemes, model_directory, has);
+  return "lexeme";
+}
+
+std::unique_ptr<Tokenizer> tokenizer_for(const Data& data, const std::string& named,
+                                         const std::string& model_directory, const Model& model) {
+  if (!data.is_text()) return nullptr;
+  return open_tokenizer(tokenizer_of(named, model_directory, model));
+}
+
+}  // namespace shellgame
