@@ -6,6 +6,7 @@
 #include "shellgame/automata/automaton_file.h"
 #include "shellgame/beliefs/filter.h"
 #include "shellgame/episodes/file_source.h"
+#include "shellgame/episodes/schedule_source.h"
 #include "shellgame/programs/execute.h"
 #include "shellgame/programs/parse.h"
 #include "shellgame/programs/render.h"
@@ -52,6 +53,19 @@ void read_questions(std::string_view bytes) {
   };
   const std::string once = text_of(FileSource(bytes, "fuzz", &tokenizer));
   must(text_of(FileSource(once, "again", &tokenizer)) == once);
+}
+
+void read_schedule_file(std::string_view bytes) {
+  const Schedule schedule = parse_any_schedule(bytes, "fuzz");
+  const ScheduleCell cell = cells_of(schedule).at(0);
+  for (const double number : cell.parameters) {
+    if (number > 1000) return;
+  }
+  const SchedulePlan plan(schedule, cell);
+  if (plan.commands() > 1000 || schedule.variables > 5) return;
+  Program program;
+  ScheduleStream(plan, 1, 0).next(program, 1000);
+  must(parse(render(program)) == program);
 }
 
 void read_task(std::string_view bytes) {

@@ -54,50 +54,6 @@ std::uint64_t measured_tokens(const TokenMaker& maker, std::uint64_t seed) {
       all, saturating_multiply(task.commands - kMostMeasured, all - half) / (kMostMeasured / 2));
 }
 
-// What a certain command does to all variables.
-std::vector<std::uint16_t> sources_of(const Permute& permute, std::size_t variables) {
-  std::vector<std::uint16_t> sources(variables);
-  std::iota(sources.begin(), sources.end(), std::uint16_t{0});
-  for (std::size_t k = 0; k < permute.targets.size(); ++k)
-    sources[permute.targets[k]] = permute.sources[k];
-  return sources;
-}
-
-std::vector<double> one_hot(const std::vector<std::uint16_t>& state) {
-  std::vector<double> belief(state.size() * state.size());
-  for (std::size_t v = 0; v < state.size(); ++v) belief[v * state.size() + state[v]] = 1;
-  return belief;
-}
-
-// Text event by event, with the bytes at which commands begin and end.
-struct Lines {
-  std::string text;
-  std::vector<std::pair<std::size_t, std::size_t>> commands;
-};
-
-Lines lines_of(const Program& program) {
-  Lines lines;
-  std::uint64_t environment = 0;
-  for (const Event& event : program.events()) {
-    const std::size_t from = lines.text.size();
-    render_event(program, event, environment, lines.text);
-    if (is_command(event.kind)) lines.commands.emplace_back(from, lines.text.size());
-  }
-  return lines;
-}
-
-// The belief about every variable after each command, as the exact filter has it.
-std::vector<std::vector<double>> beliefs_after(const Program& program) {
-  const ProgramWord read = word_of(program, Prints::kByVariable);
-  const auto filter = make_exact_filter(read.automaton);
-  std::vector<std::vector<double>> beliefs;
-  for (std::size_t t = 0; t < read.word.size(); ++t) {
-    filter->step(read.word[t]);
-    if (is_command(program.events()[read.events[t]].kind)) beliefs.push_back(filter->marginals());
-  }
-  return beliefs;
-}
-
 }  // namespace
 
 class TraceSource::TraceEpisode final : public Episode {
@@ -115,11 +71,11 @@ class TraceSource::TraceEpisode final : public Episode {
                                   std::clamp(commands, 1.0, static_cast<double>(kPieceCommands)))))
       return false;
     if (!belief_) {
-      source_.fill(trace_, nullptr, piece);
+      source_.pieces_.fill(trace_.trace.program, trace_.reveals, trace_.ids.span(), nullptr, piece);
       return true;
     }
     belief_->read(trace_.trace.program, shown_marks(), beliefs_);
-    source_.fill(trace_, &beliefs_, piece);
+    source_.pieces_.fill(trace_.trace.program, trace_.reveals, trace_.ids.span(), &beliefs_, piece);
     return true;
   }
 
@@ -138,8 +94,13 @@ class TraceSource::TraceEpisode final : public Episode {
     given_ = true;
     source_.maker_.make(source_.options_.seed, index_, trace_, true);
     if (wants_beliefs()) beliefs_ = predictions(trace_.trace.program, shown_marks());
-    source_.fill(trace_, wants_beliefs() ? &beliefs_ : nullptr, piece);
-    if (source_.options_.steps) source_.add_steps(index_, piece);
+    source_.pieces_.fill(trace_.trace.program, trace_.reveals, trace_.ids.span(),
+                         wants_beliefs() ? &beliefs_ : nullptr, piece);
+    if (!source_.options_.steps) return true;
+    Trace trace;
+    source_.text_.make(source_.options_.seed, index_, trace, /*complete=*/true);
+    source_.pieces_.add_steps(trace.program, trace.states, index_,
+                              !source_.is_certain() && source_.has_beliefs(), piece);
     return true;
   }
 
@@ -156,6 +117,7 @@ class TraceSource::TraceEpisode final : public Episode {
 TraceSource::TraceSource(const Task& task, const Tokenizer& tokenizer, const SourceOptions& options)
     : sampler_(without_stages(task)),
       tokenizer_(tokenizer),
+      pieces_(tokenizer, sampler_.names()),
       maker_(sampler_, tokenizer),
       text_(sampler_),
       options_(options) {
@@ -186,7 +148,7 @@ void TraceSource::whole(std::uint64_t index, Piece& piece) const {
   if (options_.steps || (options_.beliefs && !is_certain())) return Source::whole(index, piece);
   static thread_local TokenTrace trace;
   maker_.make(options_.seed, index, trace, true);
-  fill(trace, nullptr, piece);
+  pieces_.fill(trace.trace.program, trace.reveals, trace.ids.span(), nullptr, piece);
 }
 
 std::vector<Coordinate> TraceSource::axes() const {
@@ -205,120 +167,6 @@ std::string TraceSource::variable_name(std::uint32_t variable) const {
 
 std::string TraceSource::value_name(std::uint32_t value) const {
   return sampler_.names()->value(value).text;
-}
-
-const ValueTree& TraceSource::values_at(const Program& program, const RevealMark& mark,
-                                        const Context& context) const {
-  const Event& event = program.events()[mark.event];
-  const std::size_t at = std::get<3>(context);
-  const std::lock_guard lock(mutex_);
-  const auto found = trees_.find(context);
-  if (found != trees_.end()) return found->second;
-  // The same line with each value in turn, as the renderer and the tokenizer write it.
-  std::vector<std::vector<std::uint32_t>> tokens;
-  const auto variables = program.variables(event);
-  for (ValueId value = 0; value < program.names().size(); ++value) {
-    Program one(program.shared_names(), program.shared_table());
-    std::vector<ValueId> values(program.values(event).begin(), program.values(event).end());
-    values[at] = value;
-    if (event.kind == EventKind::kPrint) {
-      one.add_print(event.form != 0, variables, values);
-    } else {
-      one.add_assert(static_cast<Relation>(event.form), variables[0], values);
-    }
-    std::string text;
-    std::vector<RevealMark> marks;
-    std::uint64_t environment = 0;
-    render_event(one, one.events()[0], environment, text, &marks);
-    std::vector<std::uint32_t> ids, offsets;
-    tokenizer_.encode_with_offsets(text, ids, offsets);
-    marks_in_units(marks, offsets);
-    const auto from = ids.begin() + static_cast<std::ptrdiff_t>(marks[at].offset);
-    tokens.emplace_back(from, from + marks[at].length);
-  }
-  return trees_.emplace(context, ValueTree(tokens)).first->second;
-}
-
-void TraceSource::fill(const TokenTrace& trace, const std::vector<std::vector<double>>* beliefs,
-                       Piece& piece) const {
-  const std::span<const std::uint32_t> ids = trace.ids.span();
-  piece.ids.assign(ids.begin(), ids.end());
-  piece.questions.clear();
-  piece.steps.clear();
-  piece.kinds.clear();
-  const Program& program = trace.trace.program;
-  std::uint32_t event = UINT32_MAX;
-  std::size_t at = 0, shown = 0;
-  Context known{};
-  const ValueTree* tree = nullptr;
-  for (const RevealMark& mark : trace.reveals) {
-    at = mark.event == event ? at + 1 : 0;
-    event = mark.event;
-    if (!shows_value(program, mark)) continue;
-    // Most marks of a trace are in the context of the one before.
-    const Event& shown_by = program.events()[mark.event];
-    const Context context{shown_by.kind, shown_by.form, shown_by.count, at};
-    if (tree == nullptr || context != known) {
-      tree = &values_at(program, mark, context);
-      known = context;
-    }
-    const ValueTree& values = *tree;
-    const auto here = ids.subspan(mark.offset, mark.length);
-    if (mark.offset == 0 || mark.offset + mark.length >= ids.size() ||
-        !std::ranges::equal(here, values.tokens(mark.value))) {
-      fail(
-          "the tokenizer '{}' must write a value in one way wherever it stands, but writes '{}' in "
-          "several",
-          tokenizer_.name(), value_name(mark.value));
-    }
-    piece.questions.push_back({.command = mark.command,
-                               .variable = mark.variable,
-                               .value = mark.value,
-                               .after = mark.offset - 1,
-                               .length = mark.length,
-                               .end_token = ids[mark.offset + mark.length],
-                               .values = &values});
-    if (beliefs != nullptr) piece.questions.back().belief = (*beliefs)[shown];
-    ++shown;
-  }
-}
-
-void TraceSource::add_steps(std::uint64_t index, Piece& piece) const {
-  Trace trace;
-  text_.make(options_.seed, index, trace, /*complete=*/true);
-  const Program& program = trace.program;
-  const std::size_t n = variables();
-  const Lines lines = lines_of(program);
-  std::vector<std::uint32_t> ids, offsets;
-  tokenizer_.encode_with_offsets(lines.text, ids, offsets);
-  if (ids != piece.ids)
-    fail("trace {} must have the same tokens in either form, {} and {}", index, piece.ids.size(),
-         ids.size());
-  piece.kinds = token_kinds(lines.text, offsets);
-  // The tokens that begin before the end of the prompt at this byte.
-  const auto after_prompt = [&](std::size_t byte) {
-    const auto end = static_cast<std::uint32_t>(byte + kPrompt.size());
-    return static_cast<std::size_t>(std::ranges::lower_bound(offsets, end) - offsets.begin());
-  };
-  std::vector<std::vector<double>> beliefs;
-  if (!is_certain() && has_beliefs()) beliefs = beliefs_after(program);
-  std::size_t c = 0;
-  for (const Event& event : program.events()) {
-    if (!is_command(event.kind)) continue;
-    Step step{.from = after_prompt(lines.commands[c].first),
-              .to = after_prompt(lines.commands[c].second)};
-    if (event.kind == EventKind::kPermute)
-      step.sources = sources_of(program.table().permutes[event.at], n);
-    const auto state = trace.states.begin() + static_cast<std::ptrdiff_t>(c * n);
-    step.state.assign(state, state + static_cast<std::ptrdiff_t>(n));
-    if (is_certain()) {
-      step.belief = one_hot(step.state);
-    } else if (!beliefs.empty()) {
-      step.belief = beliefs[c];
-    }
-    piece.steps.push_back(std::move(step));
-    ++c;
-  }
 }
 
 std::string task_words(const Task& task) {

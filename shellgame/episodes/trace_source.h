@@ -3,11 +3,8 @@
 // beliefs are wanted, and traces with steps, which probes keep whole anyway.
 #pragma once
 
-#include <map>
-#include <mutex>
-#include <tuple>
-
 #include "shellgame/episodes/data.h"
+#include "shellgame/episodes/piece_maker.h"
 #include "shellgame/tokens/token_maker.h"
 
 namespace shellgame {
@@ -36,27 +33,14 @@ class TraceSource final : public Source {
 
  private:
   class TraceEpisode;
-  // By kind, form and number of variables of the event, and the value's place in it: how a value is
-  // cut into tokens may depend on what stands around it.
-  using Context = std::tuple<EventKind, std::uint8_t, std::uint16_t, std::size_t>;
-  // The values that could stand at a mark, as tokens.
-  const ValueTree& values_at(const Program& program, const RevealMark& mark,
-                             const Context& context) const;
-  // Marks and ids as a piece; `beliefs` may be null.
-  void fill(const TokenTrace& trace, const std::vector<std::vector<double>>* beliefs,
-            Piece& piece) const;
-  // Steps and kinds of tokens of a whole trace.
-  void add_steps(std::uint64_t index, Piece& piece) const;
-
   Sampler sampler_;
   const Tokenizer& tokenizer_;
+  PieceMaker pieces_;
   TokenMaker maker_;
   TraceMaker text_;
   SourceOptions options_;
   std::uint64_t tokens_ = 0;
   double command_tokens_ = 1;  // about
-  mutable std::mutex mutex_;
-  mutable std::map<Context, ValueTree> trees_;
 };
 
 class TraceData final : public Data {

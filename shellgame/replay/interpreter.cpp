@@ -28,6 +28,16 @@ DoctestResult doctest_result(FrameFields& lines) {
 
 }  // namespace
 
+std::uint32_t hidden_count(const ReplayTrace& trace) {
+  return trace.hidden_numbers ? static_cast<std::uint32_t>(trace.hidden_numbers->size()) : kNoLines;
+}
+
+std::string_view hidden_bytes(const ReplayTrace& trace) {
+  if (!trace.hidden_numbers) return {};
+  return {reinterpret_cast<const char*>(trace.hidden_numbers->data()),
+          trace.hidden_numbers->size() * sizeof(double)};
+}
+
 Interpreter::Interpreter(const std::string& python, const std::atomic<bool>& stop)
     : process_(python, std::string(kSessionScript) + kReplayScript, {}, "shellgame replay ",
                nullptr, stop) {}
@@ -44,7 +54,7 @@ std::uint32_t Interpreter::local_number(std::uint32_t source, std::string_view t
 }
 
 // Forget, count of new sources, count of traces; the sources; a record a trace; for each trace the
-// numbers of its sources, and its text if doctest needs it.
+// numbers of its sources, its hidden numbers, and its text if doctest needs it.
 std::string Interpreter::request(const std::vector<const ReplayTrace*>& traces) {
   const bool forget = traces[0]->known.generation != generation_;
   if (forget) {
@@ -60,9 +70,11 @@ std::string Interpreter::request(const std::vector<const ReplayTrace*>& traces) 
       put_number(bodies, local_number(numbers[i], trace->cut.examples()[i].source, sources));
     }
     const std::string_view text = trace->doctest ? trace->cut.text() : std::string_view();
+    bodies += hidden_bytes(*trace);
     bodies += text;
-    for (const std::size_t field : {std::size_t{trace->seed}, std::size_t{trace->known.loads},
-                                    numbers.size(), std::size_t{trace->doctest}, text.size()}) {
+    for (const std::size_t field :
+         {std::size_t{trace->seed}, std::size_t{trace->known.loads}, numbers.size(),
+          std::size_t{trace->doctest}, text.size(), std::size_t{hidden_count(*trace)}}) {
       put_number(records, static_cast<std::uint32_t>(field));
     }
   }

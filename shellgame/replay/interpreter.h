@@ -21,7 +21,13 @@ struct ReplayTrace {
   bool doctest = false;  // whether the second witness is asked too
   CutText cut;
   KnownTrace known;
+  std::optional<std::vector<double>> hidden_numbers;  // what random() returns, if not the seed's
 };
+
+// How many hidden numbers a trace has, as the scripts are told: all ones for none.
+std::uint32_t hidden_count(const ReplayTrace& trace);
+// Their bytes.
+std::string_view hidden_bytes(const ReplayTrace& trace);
 
 struct TraceResult {
   SessionOutputs session;

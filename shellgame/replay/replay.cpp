@@ -126,7 +126,8 @@ class Replay::Work {
     join();
   }
 
-  void add(std::uint64_t index, std::string_view text, std::optional<std::uint64_t> python_seed) {
+  void add(std::uint64_t index, std::string_view text, std::optional<std::uint64_t> python_seed,
+           const std::vector<double>* hidden_numbers) {
     if (closed_) wrong_use("trace {} was added to a replay that is finished", index);
     const std::uint64_t seed = python_seed.value_or(0);
     if (seed > std::numeric_limits<std::uint32_t>::max()) {
@@ -135,7 +136,8 @@ class Replay::Work {
     if (sequence_ == 0) start_ = Clock::now();
     const bool doctest = options_.doctest_every > 0 && sequence_ % options_.doctest_every == 0 &&
                          text.size() <= kDoctestBytes;
-    ReplayTrace trace{index, static_cast<std::uint32_t>(seed), doctest, CutText(text), {}};
+    ReplayTrace trace{index, static_cast<std::uint32_t>(seed), doctest, CutText(text), {}, {}};
+    if (hidden_numbers != nullptr) trace.hidden_numbers = *hidden_numbers;
     trace.known = sources_.know(trace.cut);
     // Numbers of sources mean something within their generation only.
     if (!filling_.traces.empty() &&
@@ -272,8 +274,9 @@ Replay::Replay(ReplayOptions options) : work_(std::make_unique<Work>(std::move(o
 Replay::~Replay() = default;
 
 void Replay::add(std::uint64_t index, std::string_view text,
-                 std::optional<std::uint64_t> python_seed) {
-  work_->add(index, text, python_seed);
+                 std::optional<std::uint64_t> python_seed,
+                 const std::vector<double>* hidden_numbers) {
+  work_->add(index, text, python_seed, hidden_numbers);
 }
 
 ReplayReport Replay::finish() { return work_->finish(); }

@@ -81,6 +81,9 @@ struct ReplayReport {
 // random.Random(2**32 + s).random(); a module `service` draws from r = random.Random(2**33 + s):
 // fetch() is r.random(), start(*values) is tuple(r.sample(values, k=len(values))).
 //
+// With a list of hidden numbers, random's random() returns these in order instead; one too few is
+// an exception where it is drawn, one too many a mismatch at the end of the trace.
+//
 // No trace changes what is found of another one, whatever it does.
 class Replay {
  public:
@@ -92,7 +95,8 @@ class Replay {
   // Hands over one trace; waits while the interpreters are far behind. `index` is the caller's name
   // for it; the seed must be below 2**32. Throws Error if there is no interpreter or the system
   // ended one. To be called from one thread at a time.
-  void add(std::uint64_t index, std::string_view text, std::optional<std::uint64_t> python_seed);
+  void add(std::uint64_t index, std::string_view text, std::optional<std::uint64_t> python_seed,
+           const std::vector<double>* hidden_numbers = nullptr);
 
   // Waits for all traces. Throws like add(). Nothing may be added afterwards.
   ReplayReport finish();

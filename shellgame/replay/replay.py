@@ -8,7 +8,7 @@ import array
 
 
 class Replayer:
-    TRACE = struct.Struct('<IIIII')  # seed, loads, examples, whether doctest is asked, bytes of its text
+    TRACE = struct.Struct('<IIIIII')  # seed, loads, examples, whether doctest is asked, bytes of its text, hidden numbers
     SOURCES = struct.Struct('<III')  # whether to forget all sources, new sources, traces
 
     def __init__(self):
@@ -41,14 +41,18 @@ class Replayer:
             bodies.append(data)
 
         code_of, prepare = self.codes.__getitem__, self.hidden.prepare
-        for seed, loads, examples, second, size in traces:
+        for seed, loads, examples, second, size, hidden in traces:
             before, start = len(bodies), end
             end = start + 4 * examples
-            prepare(seed, loads)
-            play(map(code_of, memoryview(body[start:end]).cast('I')), Output(), found)
+            codes = memoryview(body[start:end]).cast('I')
+            numbers, end = numbers_of(body, end, hidden)
+            prepare(seed, loads, numbers)
+            play(map(code_of, codes), Output(), found)
+            if self.hidden.left:
+                found(examples, RAISED, self.hidden.left_over())
             counts.append(len(bodies) - before)
             if second:
-                prepare(seed, loads)
+                prepare(seed, loads, numbers)
                 failed = doctest_lines(text_of(body[end:end + size]))
                 lines.append(NO_LINES if failed is None else len(failed))
                 lines.extend(failed or ())

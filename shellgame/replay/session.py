@@ -48,12 +48,22 @@ class Hidden:
     """What a trace may read but does not show: random's state, LOAD_1.. and the module service."""
 
     def __init__(self):
-        self.loads = 0
+        self.loads, self.random, self.left = 0, random.random, None
         self.service = types.ModuleType('service')
 
-    def prepare(self, seed, loads):
-        """Everything anew, as a function of the seed."""
+    def prepare(self, seed, loads, numbers=None):
+        """Everything anew, as a function of the seed; random() may return a list of numbers instead."""
         random.seed(seed)
+        random.random, self.left = self.random, None
+        if numbers is not None:
+            self.left = left = list(reversed(numbers))
+
+            def listed():
+                if not left:
+                    raise IndexError('the list of hidden numbers is too short')
+                return left.pop()
+
+            random.random = listed
         if loads:
             draw = random.Random((1 << 32) + seed).random
             for n in range(1, loads + 1):
@@ -79,6 +89,18 @@ class Hidden:
         self.service.fetch, self.service.start = fetch, start
         sys.modules['service'] = self.service
         builtins.__dict__.pop('_', None)  # the value that was shown last
+
+    def left_over(self):
+        """A line about hidden numbers that nobody drew, or nothing."""
+        return b'%d hidden numbers were not drawn' % len(self.left) if self.left else b''
+
+
+def numbers_of(body, at, count):
+    """(the list of hidden numbers or None, where it ends)"""
+    if count == NO_LINES:
+        return None, at
+    end = at + 8 * count
+    return struct.unpack('<%dd' % count, body[at:end]), end
 
 
 def last_line(error):

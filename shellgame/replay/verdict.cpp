@@ -66,6 +66,11 @@ ReplayReport judge(std::uint64_t trace, const CutText& cut, const SessionOutputs
               output == nullptr ? std::string_view() : output->text);
     }
   }
+  // Beyond the last example: what was left over. doctest does not see it.
+  if (next != session.outputs.end() && next->example == examples.size() && !examples.empty()) {
+    differs(examples.back().line, examples.back().source, "[all hidden numbers drawn]", next->text);
+    ours.lines.pop_back();
+  }
   if (doctest) {
     report.doctest_traces = 1;
     report.doctest_failures = doctest->refused ? 1 : doctest->lines.size();

@@ -117,14 +117,16 @@ Warden::Answer Warden::ask(std::uint32_t kind, const ReplayTrace& trace, std::st
   }
   const double seconds = options_.seconds_for(trace.cut.text().size());
   std::string head;
-  put_number<std::uint64_t>(head, body.size());
+  const std::string_view numbers = hidden_bytes(trace);
+  put_number<std::uint64_t>(head, numbers.size() + body.size());
   put_number(head, kind);
   put_number(head, trace.seed);
   put_number(head, trace.known.loads);
   put_number(head, static_cast<std::uint32_t>(trace.cut.examples().size()));
+  put_number(head, hidden_count(trace));
   put_number(head, seconds);
   std::optional<std::string> reply =
-      process_->ask({head, body}, seconds + kWardenSeconds, kMostReply);
+      process_->ask({head, numbers, body}, seconds + kWardenSeconds, kMostReply);
   Answer answer;
   if (!reply) {
     answer.failure = process_->failure();
@@ -163,7 +165,8 @@ SessionOutputs Warden::replay(const ReplayTrace& trace) {
     if (output.kind == OutputKind::kDone && output.example == all && begun == all) return session;
     if (output.kind == OutputKind::kBegins && output.example == begun && begun < all) {
       ++begun;
-    } else if (output.kind <= OutputKind::kNoText && output.example + 1 == begun &&
+    } else if (output.kind <= OutputKind::kNoText &&
+               (output.example + 1 == begun || (output.example == all && begun == all)) &&
                (session.outputs.empty() || session.outputs.back().example < output.example)) {
       session.outputs.push_back(std::move(output));
     } else {

@@ -9,7 +9,7 @@ import gc
 import select
 import time
 
-JOB = struct.Struct('<IIIId')  # kind of job, seed, loads, sources, seconds
+JOB = struct.Struct('<IIIIId')  # kind of job, seed, loads, sources, hidden numbers, seconds
 REPLAY_JOB, DOCTEST_JOB = 0, 1
 ENDED, TOO_LONG, TOO_MUCH = 0, 1, 2
 OUTPUT_LIMIT = 16 << 20
@@ -61,7 +61,9 @@ class Warden:
     # ---- The session's own process ------------------------------------------------------------
 
     def session(self, results, job, body):
-        kind, seed, loads, sources, seconds = job
+        kind, seed, loads, sources, numbers, seconds = job
+        numbers, at = numbers_of(body, 0, numbers)
+        body = body[at:]
         os.setsid()
         os.dup2(results, RESULTS, inheritable=False)
         os.dup2(0, 2)
@@ -83,7 +85,7 @@ class Warden:
         if self.filtered:
             filter_calls(self.processes)
         hidden = Hidden()
-        hidden.prepare(seed, loads)
+        hidden.prepare(seed, loads, numbers)
         write, pack, me, identity = os.write, struct.pack, os.getpid(), os.getpid
 
         def tell(number, what, data):
@@ -114,6 +116,8 @@ class Warden:
 
         play(codes(), BoundedOutput(), found)
         if identity() == me:
+            if hidden.left:
+                tell(sources, RAISED, hidden.left_over())
             tell(sources, DONE, b'')
 
     # ---- This side ----------------------------------------------------------------------------

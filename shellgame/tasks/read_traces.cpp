@@ -16,7 +16,7 @@ TraceText trace_of_json(std::string_view line, const std::string& file, std::siz
   const auto text = object.find("text");
   if (text == object.end() || !text->is_string())
     throw InputError(where, "a trace must have a string 'text'");
-  TraceText trace{position, text->get<std::string>(), std::nullopt, number};
+  TraceText trace{position, text->get<std::string>(), std::nullopt, std::nullopt, false, number};
   if (const auto index = object.find("index"); index != object.end()) {
     if (!index->is_number_unsigned()) throw InputError(where, "'index' must be a whole number");
     trace.index = index->get<std::uint64_t>();
@@ -26,6 +26,15 @@ TraceText trace_of_json(std::string_view line, const std::string& file, std::siz
       throw InputError(where, "'python_seed' must be a whole number below 2^32");
     }
     trace.python_seed = seed->get<std::uint64_t>();
+  }
+  if (const auto numbers = object.find("hidden_numbers"); numbers != object.end()) {
+    if (!numbers->is_array()) throw InputError(where, "'hidden_numbers' must be a list");
+    trace.hidden_numbers.emplace();
+    for (const nlohmann::json& drawn : *numbers) {
+      if (!drawn.is_number() || !(drawn.get<double>() >= 0 && drawn.get<double>() < 1))
+        throw InputError(where, "each of 'hidden_numbers' must be a number from 0 to below 1");
+      trace.hidden_numbers->push_back(drawn.get<double>());
+    }
   }
   return trace;
 }
@@ -69,8 +78,13 @@ std::vector<TraceText> traces_of_text(std::string_view content, const std::strin
       ++blanks;
     } else if (line.starts_with("# shellgame trace:")) {
       open = false;
-      announced = TraceText{number_after(line, ", index ").value_or(traces.size()), "",
-                            std::nullopt, number};
+      announced = TraceText{number_after(line, ", index ").value_or(traces.size()),
+                            "",
+                            std::nullopt,
+                            std::nullopt,
+                            false,
+                            number};
+      announced->forced = line.find(", forced") != std::string_view::npos;
       announced->python_seed = number_after(line, ", python_seed ");
       if (announced->python_seed.value_or(0) > UINT32_MAX) {
         throw InputError(fmt::format("{}:{}", file, number),
@@ -81,7 +95,8 @@ std::vector<TraceText> traces_of_text(std::string_view content, const std::strin
       // anew.
       if (open && blanks > 0 && under_way && begins_trace(line)) open = false;
       if (!open) {
-        if (!announced) announced = TraceText{traces.size(), "", std::nullopt, number};
+        if (!announced)
+          announced = TraceText{traces.size(), "", std::nullopt, std::nullopt, false, number};
         announced->line = number;
         traces.push_back(*std::move(announced));
         announced.reset();

@@ -97,7 +97,8 @@ bool ProgramStream::next(Program& piece, std::uint64_t commands, std::vector<Val
   if (sampler_.own_tables_) own_table();
   if (!started_) start();
   const std::uint64_t end = std::min(stage_.commands - done_, commands) + done_;
-  const bool plain = !task_.branching && !task_.skipped && !sampler_.packed_sources_.empty();
+  const bool plain =
+      !task_.branching && !task_.skipped && !sticky_ && !sampler_.packed_sources_.empty();
   while (done_ < end) {
     if (plain && states == nullptr) {
       plain_commands(std::min(end, next_reveal()) - done_);
@@ -123,6 +124,7 @@ CommandTable& ProgramStream::own_table() {
 
 void ProgramStream::start() {
   started_ = true;
+  sticky_ = run_ended_ = task_.sticky_share > 0 && random_.unit() < task_.sticky_share;
   const auto variables = std::span<const VariableId>(sampler_.all_variables_);
   // With an environment condition an unknown start still needs values that the text shows:
   // sample().
@@ -175,19 +177,45 @@ void ProgramStream::plain_commands(std::uint64_t count) {
 }
 
 void ProgramStream::command() {
-  const bool hidden = (task_.branching || task_.skipped) &&
-                      (task_.uncertain_share >= 1 || random_.unit() < task_.uncertain_share);
-  if (hidden) return uncertain_command();
-  if (!sampler_.own_tables_) {
-    const std::uint32_t index = sampler_.moves_.draw_index(random_);
-    piece_->add_permute(index);
-    state_.apply(sampler_.table_->permutes[index]);
+  if (sticky_ && done_ % stage_.spacing == 0) draw_sticky();
+  if (cycles_left_ == 0) draw_command();
+  do_command();
+}
+
+// At the first command of a cycle: goes on with a run, begins one, or draws as usual.
+void ProgramStream::draw_sticky() {
+  if (cycles_left_ > 0 && --cycles_left_ > 0) return;
+  const auto drawn = [this](const DrawnCycles& span) {
+    return span.least + random_.below64(span.most - span.least + 1);
+  };
+  if (run_ended_) {
+    run_ended_ = false;
+    gap_left_ = drawn(task_.sticky_gap);
+  }
+  if (gap_left_ > 0) {
+    --gap_left_;
     return;
   }
-  CommandTable& table = own_table();
-  table.permutes.push_back(sampler_.moves_.draw(random_));
-  piece_->add_permute(static_cast<std::uint32_t>(table.permutes.size() - 1));
-  state_.apply(table.permutes.back());
+  cycles_left_ = drawn(task_.sticky_cycles);
+  run_ended_ = true;
+  draw_command();
+  // One of the variables that the command moves: of the identity, of all.
+  std::vector<VariableId>& moved = shown_;
+  moved.clear();
+  const auto add = [&](const Permute& permute) {
+    for (std::size_t k = 0; k < permute.targets.size(); ++k) {
+      const VariableId v = permute.targets[k];
+      if (permute.sources[k] != v && std::ranges::find(moved, v) == moved.end()) moved.push_back(v);
+    }
+  };
+  if (hidden_command_) {
+    for (const Permute& outcome : mixture_->outcomes) add(outcome);
+  } else {
+    add(sampler_.own_tables_ ? permute_ : sampler_.table_->permutes[shared_]);
+  }
+  std::ranges::sort(moved);
+  const auto& from = moved.empty() ? sampler_.all_variables_ : moved;
+  kept_variable_ = from[random_.below(static_cast<std::uint32_t>(from.size()))];
 }
 
 // Of one there is nothing to draw.
@@ -196,28 +224,49 @@ std::uint32_t ProgramStream::drawn_probability() {
   return count == 1 ? 0 : random_.below(count);
 }
 
-void ProgramStream::uncertain_command() {
-  // First the mixture: from the spec's list, from the shared table, or made of drawn moves.
-  Mixture made;
-  const Mixture* mixture = &made;
-  std::uint32_t shared = 0;
+void ProgramStream::draw_command() {
+  hidden_command_ = (task_.branching || task_.skipped) &&
+                    (task_.uncertain_share >= 1 || random_.unit() < task_.uncertain_share);
+  if (!hidden_command_) {
+    if (!sampler_.own_tables_) {
+      shared_ = sampler_.moves_.draw_index(random_);
+    } else {
+      permute_ = sampler_.moves_.draw(random_);
+    }
+    return;
+  }
+  // A mixture: from the spec's list, from the shared table, or made of drawn moves.
   if (!sampler_.mixtures_.empty()) {
-    shared = random_.below(static_cast<std::uint32_t>(sampler_.mixtures_.size()));
-    mixture = &sampler_.mixtures_[shared];
+    shared_ = random_.below(static_cast<std::uint32_t>(sampler_.mixtures_.size()));
+    mixture_ = &sampler_.mixtures_[shared_];
   } else if (!sampler_.own_tables_) {
-    shared = sampler_.moves_.draw_index(random_) +
-             drawn_probability() * static_cast<std::uint32_t>(sampler_.table_->permutes.size());
-    mixture = &sampler_.table_->mixtures[shared];
+    shared_ = sampler_.moves_.draw_index(random_) +
+              drawn_probability() * static_cast<std::uint32_t>(sampler_.table_->permutes.size());
+    mixture_ = &sampler_.table_->mixtures[shared_];
   } else {
     const double probability = task_.probabilities[drawn_probability()];
-    made = {task_.condition, {probability}, {sampler_.moves_.draw(random_), {}}};
-    if (task_.otherwise == Otherwise::kMove) made.outcomes[1] = sampler_.moves_.draw(random_);
+    made_ = {task_.condition, {probability}, {sampler_.moves_.draw(random_), {}}};
+    if (task_.otherwise == Otherwise::kMove) made_.outcomes[1] = sampler_.moves_.draw(random_);
+    mixture_ = &made_;
   }
+}
 
-  // Then its form, then what happens.
-  const std::size_t outcome = mixture->select(hidden_.draw(task_.condition));
+void ProgramStream::do_command() {
+  if (!hidden_command_) {
+    if (!sampler_.own_tables_) {
+      piece_->add_permute(shared_);
+      state_.apply(sampler_.table_->permutes[shared_]);
+      return;
+    }
+    CommandTable& table = own_table();
+    table.permutes.push_back(permute_);
+    piece_->add_permute(static_cast<std::uint32_t>(table.permutes.size() - 1));
+    state_.apply(permute_);
+    return;
+  }
+  const std::size_t outcome = mixture_->select(hidden_.draw(task_.condition));
   if (task_.skipped) {
-    SkippedCall call = make_skipped(*mixture, state_.size());
+    SkippedCall call = make_skipped(*mixture_, state_.size());
     auto found = std::ranges::find(definitions_, call.definition);
     if (found == definitions_.end()) {
       if (definitions_.size() >= 65535) fail("a trace must have at most 65535 skipped functions");
@@ -231,18 +280,26 @@ void ProgramStream::uncertain_command() {
     return;
   }
   if (!sampler_.own_tables_) {
-    piece_->add_choose(shared);
+    piece_->add_choose(shared_);
   } else {
-    own_table().mixtures.push_back(*mixture);
+    own_table().mixtures.push_back(*mixture_);
     piece_->add_choose(static_cast<std::uint32_t>(own_table().mixtures.size() - 1));
   }
   if (task_.condition == Condition::kEnvironment) ++environment_;
-  state_.apply(mixture->outcomes[outcome]);
+  state_.apply(mixture_->outcomes[outcome]);
 }
 
 void ProgramStream::reveals() {
   if (task_.full_reveal_period > 0 && done_ % task_.full_reveal_period == 0) return reveal_all();
-  if (task_.reveals != Reveals::kNone && done_ % stage_.spacing == 0) reveal_some();
+  if (task_.reveals != Reveals::kNone && done_ % stage_.spacing == 0) {
+    cycles_left_ > 0 ? reveal_sticky() : reveal_some();
+  }
+}
+
+// What a run shows: the variable that it keeps.
+void ProgramStream::reveal_sticky() {
+  shown_.assign(1, kept_variable_);
+  show(shown_);
 }
 
 void ProgramStream::reveal_all() {
@@ -279,14 +336,18 @@ void ProgramStream::reveal_some() {
       shown_.push_back(static_cast<VariableId>((first + k) % n));
     turn_ = (turn_ + count) % n;
   }
+  show(shown_);
+}
+
+void ProgramStream::show(const std::vector<VariableId>& variables) {
   const auto forms = static_cast<std::uint32_t>(task_.reveal_forms.size());
   const RevealForm form = task_.reveal_forms[forms == 1 ? 0 : random_.below(forms)];
   if (form == RevealForm::kPrint) {
     values_.clear();
-    for (VariableId v : shown_) values_.push_back(state_[v]);
-    piece_->add_print(true, shown_, values_);
+    for (VariableId v : variables) values_.push_back(state_[v]);
+    piece_->add_print(true, variables, values_);
   } else {
-    for (VariableId v : shown_) reveal_one(v, form);
+    for (VariableId v : variables) reveal_one(v, form);
   }
 }
 

@@ -66,10 +66,14 @@ class ProgramStream {
   std::uint64_t next_reveal() const;
   void plain_commands(std::uint64_t count);
   void command();
-  void uncertain_command();
+  void draw_command();
+  void do_command();
+  void draw_sticky();
   std::uint32_t drawn_probability();
   void reveals();
   void reveal_some();
+  void reveal_sticky();
+  void show(const std::vector<VariableId>& variables);
   void reveal_one(VariableId variable, RevealForm form);
   void reveal_all();
   CommandTable& own_table();
@@ -86,6 +90,16 @@ class ProgramStream {
   std::vector<Definition> definitions_;
   std::uint64_t done_ = 0, environment_ = 0, turn_ = 0;
   bool started_ = false;
+  // The command at hand: what it does, and its number where the shared table has it.
+  bool hidden_command_ = false;
+  std::uint32_t shared_ = 0;
+  Permute permute_;
+  Mixture made_;
+  const Mixture* mixture_ = nullptr;
+  // A trace with sticky runs: ordinary cycles that are left before the run, then cycles of the run.
+  bool sticky_ = false, run_ended_ = false;
+  std::uint64_t gap_left_ = 0, cycles_left_ = 0;
+  VariableId kept_variable_ = 0;
   std::vector<VariableId> shown_;
   std::vector<ValueId> values_;  // scratch
 };

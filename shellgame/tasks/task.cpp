@@ -62,6 +62,9 @@ void check_task(const Task& task) {
     wrong_use("reveal-variable must be one of the {} variables of {}, not '{}'", n, task.group,
               task.reveal_variable);
   }
+  if (task.sticky_share > 0 && task.reveals == Reveals::kNone) {
+    wrong_use("sticky-share needs reveals: a run shows a variable after every cycle");
+  }
   if (!task.values.empty() && task.values.size() != n) {
     wrong_use("values must name {} strings, one for each variable of {}, not {}", n, task.group,
               task.values.size());

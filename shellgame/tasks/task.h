@@ -32,6 +32,12 @@ struct Stage {
   friend bool operator==(const Stage&, const Stage&) = default;
 };
 
+// Whole numbers from `least` to `most`, one of which is drawn.
+struct DrawnCycles {
+  std::uint64_t least = 1, most = 1;
+  friend bool operator==(const DrawnCycles&, const DrawnCycles&) = default;
+};
+
 struct Task {
   std::string group = "S5";
   Moves moves = Moves::kPermutations;
@@ -51,6 +57,13 @@ struct Task {
   double uncertain_share = 1.0;
   // Cycle notation with weights, "0.5 (1 2), 0.5 (1 3)": replaces moves, probability and otherwise.
   std::vector<std::string> mixtures;
+
+  // Sticky runs, in this share of the traces: one command and one variable that it moves are kept
+  // for a drawn number of cycles (`spacing` times the command, then a reveal of the variable).
+  // Before each run come a drawn number of ordinary cycles, so that a run ends with a question as
+  // usual.
+  double sticky_share = 0;
+  DrawnCycles sticky_cycles = {1, 12}, sticky_gap = {1, 4};
 
   std::vector<std::string> values;  // strings instead of 1..n
   Multiplication product = Multiplication::kRight;

@@ -107,6 +107,30 @@ TaskKey number_key(const char* name, Number Task::*member, const NumberBounds& b
 constexpr std::size_t kMostProbabilities = 64;
 constexpr NumberBounds kStageTraces = NumberBounds::whole(1, kMostSigned);
 
+// "1-12", or one number for both ends.
+DrawnCycles parse_cycles(const char* name, const std::string& text) {
+  const std::size_t dash = text.find('-');
+  const auto least = kCommandBounds.parse<std::uint64_t>(name, text.substr(0, dash));
+  if (dash == std::string::npos) return {least, least};
+  const auto most = kCommandBounds.parse<std::uint64_t>(name, text.substr(dash + 1));
+  if (most < least)
+    wrong_use("{} must go from a number to one that is not less, not '{}'", name, text);
+  return {least, most};
+}
+
+TaskKey span_key(const char* name, DrawnCycles Task::*member, std::string help) {
+  return {name,
+          "N-M",
+          std::move(help),
+          [=](Task& task, const std::string& text) { task.*member = parse_cycles(name, text); },
+          [=](const Task& task) {
+            const DrawnCycles& span = task.*member;
+            return fmt::format("{}-{}", span.least, span.most);
+          },
+          false,
+          {{name, kCommandBounds}, {name, kCommandBounds, "1-{}"}}};
+}
+
 void set_uncertainty(Task& task, const std::string& text) {
   task.branching = task.skipped = task.unknown_start = false;
   const std::vector<std::string> kinds = split(text, ',');
@@ -250,6 +274,12 @@ std::vector<TaskKey> make_keys() {
            parse_mixture(mixture, kMaxPoints, Condition::kRandom);
        },
        [](const Task& task) { return fmt::format("{}", fmt::join(task.mixtures, "; ")); }},
+      number_key("sticky-share", &Task::sticky_share, kShareBounds,
+                 "the share of traces that contain runs: one command and one variable that it "
+                 "moves are kept for some cycles (spacing commands, then a reveal)"),
+      span_key("sticky-cycles", &Task::sticky_cycles, "cycles of a run, one number drawn for each"),
+      span_key("sticky-gap", &Task::sticky_gap,
+               "ordinary cycles before each run, one number drawn for each"),
       {"values", "TEXT,...", "strings to use as values instead of 1..n, one a variable",
        [](Task& task, const std::string& text) {
          task.values = split(text, ',');

@@ -70,8 +70,8 @@ const char* form_name(const Program& program, const RevealMark& mark) {
 void append_json_line(const Program& program, std::string_view text,
                       const std::vector<RevealMark>& reveals, std::span<const ValueId> states,
                       std::uint64_t index, std::optional<std::uint32_t> python_seed,
-                      std::optional<int> generator, std::string& out,
-                      const RevealBeliefs* beliefs) {
+                      std::optional<int> generator, std::string& out, const RevealBeliefs* beliefs,
+                      const std::vector<double>* hidden_numbers) {
   const Names& names = program.names();
   out += "{\"index\": ";
   append_number(index, out);
@@ -79,6 +79,12 @@ void append_json_line(const Program& program, std::string_view text,
   if (python_seed) {
     out += ", \"python_seed\": ";
     append_number(*python_seed, out);
+  }
+  if (hidden_numbers != nullptr) {
+    out += ", \"hidden_numbers\": [";
+    for (std::size_t i = 0; i < hidden_numbers->size(); ++i)
+      fmt::format_to(std::back_inserter(out), "{}{}", i > 0 ? ", " : "", (*hidden_numbers)[i]);
+    out += "]";
   }
   out += ", \"text\": ";
   append_json_string(text, out);

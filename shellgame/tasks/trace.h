@@ -52,14 +52,17 @@ void append_json_line(const Program& program, std::string_view text,
                       const std::vector<RevealMark>& reveals, std::span<const ValueId> states,
                       std::uint64_t index, std::optional<std::uint32_t> python_seed,
                       std::optional<int> generator, std::string& out,
-                      const RevealBeliefs* beliefs = nullptr);
+                      const RevealBeliefs* beliefs = nullptr,
+                      const std::vector<double>* hidden_numbers = nullptr);
 
 // What verify and other readers of trace files need of one trace.
 struct TraceText {
   std::uint64_t index = 0;
   std::string text;
   std::optional<std::uint64_t> python_seed;
-  std::size_t line = 1;  // of the file, where the text begins
+  std::optional<std::vector<double>> hidden_numbers;  // what random() returned, of forced traces
+  bool forced = false;                                // a text that says so
+  std::size_t line = 1;                               // of the file, where the text begins
 };
 
 // Reads a file of traces: JSON lines with `text` (and `python_seed`, `index`), or text in which a

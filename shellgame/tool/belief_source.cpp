@@ -7,6 +7,7 @@
 #include "shellgame/automata/automaton_file.h"
 #include "shellgame/automata/sample_word.h"
 #include "shellgame/beliefs/examples.h"
+#include "shellgame/episodes/schedule_source.h"
 #include "shellgame/programs/parse.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
@@ -20,6 +21,7 @@ namespace shellgame {
 
 struct BeliefSource::Given {
   std::optional<TaskOptions> task;
+  ScheduleOptions schedule;
   std::string trace, automaton, example;
   std::uint64_t seed = 0, first_index = 0, count = 1, sample = 0, every = 8;
 };
@@ -47,11 +49,13 @@ BeliefSource::BeliefSource(CLI::App* command) : given_(std::make_shared<Given>()
   add_number(command, "--count", given_->count, NumberBounds::whole(1, kMostSigned),
              "samples of the task")
       ->group(group);
+  given_->schedule.add(command);
   given_->task.emplace(command);
 }
 
 bool BeliefSource::is_task() const {
-  return given_->trace.empty() && given_->automaton.empty() && given_->example.empty();
+  return given_->trace.empty() && given_->automaton.empty() && given_->example.empty() &&
+         !given_->schedule.given();
 }
 
 namespace {
@@ -84,6 +88,20 @@ std::vector<BeliefInput> BeliefSource::read(Prints prints) const {
   std::vector<BeliefInput> all;
   if (given_->sample > 0 && (is_task() || !given_->trace.empty()))
     wrong_use("--sample-word draws from an automaton: it needs --automaton or --example");
+  if (given_->schedule.given()) {
+    std::uint64_t index = 0;
+    const std::uint64_t end = given_->first_index + given_->count;
+    for (const auto& plan : given_->schedule.cells()) {
+      for (std::uint64_t trace = 0; trace < plan->traces() && index < end; ++trace, ++index) {
+        if (index < given_->first_index) continue;
+        Program program;
+        ScheduleStream(*plan, given_->seed, trace).next(program, plan->commands() + 1);
+        all.push_back(input_of(program, index, prints));
+      }
+    }
+    if (all.empty()) wrong_use("the schedule must have a trace {}", given_->first_index);
+    return all;
+  }
   if (is_task()) {
     const Sampler sampler(given_->task->resolve());
     require_inputs_in_memory(sampler, given_->count);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "shellgame/episodes/schedule_source.h"
 #include "shellgame/system/cores.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
@@ -159,6 +160,32 @@ TaskOptions::TaskOptions(CLI::App* command, const std::vector<std::string>& left
       declare_numbers(option, {number});
     }
   }
+}
+
+void ScheduleOptions::add(CLI::App* command) {
+  const std::string group = "Schedule (instead of a task)";
+  command
+      ->add_option("--schedule", files,
+                   "traces as a file writes them down, or a certificate of the adversary "
+                   "(docs/formats.md); may be given several times")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->group(group);
+  command
+      ->add_option("--set", settings,
+                   "numbers of a schedule's parameter, or its endings: N=1,4 or ending=c")
+      ->type_name("NAME=VALUE,...")
+      ->allow_extra_args(false)
+      ->group(group);
+}
+
+std::vector<std::shared_ptr<const SchedulePlan>> ScheduleOptions::cells() const {
+  if (files.empty() && !settings.empty()) wrong_use("--set needs --schedule");
+  std::vector<std::shared_ptr<const SchedulePlan>> all;
+  for (const std::string& file : files) {
+    for (auto& cell : schedule_cells(file, settings)) all.push_back(std::move(cell));
+  }
+  return all;
 }
 
 Task TaskOptions::resolve() const {

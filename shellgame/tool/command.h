@@ -17,6 +17,8 @@
 
 namespace shellgame {
 
+class SchedulePlan;
+
 // Declares `shellgame NAME`: adds --threads, and the examples below its help. Calls `run` when it
 // was chosen.
 CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& summary,
@@ -95,6 +97,16 @@ class TaskOptions {
   std::shared_ptr<Given> given_;
 };
 
+// --schedule FILE (several, if `several`) and --set NAME=VALUE,...: traces that are written down
+// instead of a task's.
+struct ScheduleOptions {
+  std::vector<std::string> files, settings;
+  void add(CLI::App* command);
+  bool given() const { return !files.empty(); }
+  // The cells of all files, in order. Throws UsageError or InputError.
+  std::vector<std::shared_ptr<const SchedulePlan>> cells() const;
+};
+
 // One function a subcommand, each in a file of its name.
 void add_trace(CLI::App& app);
 void add_verify(CLI::App& app);
@@ -116,6 +128,7 @@ void add_evaluate(CLI::App& app);
 void add_probe(CLI::App& app);
 void add_report(CLI::App& app);
 void add_figures(CLI::App& app);
+void add_tables(CLI::App& app);
 void add_bench(CLI::App& app);
 void add_bench_model(CLI::App& bench);
 void add_signature(CLI::App& app);

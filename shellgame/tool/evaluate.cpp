@@ -6,6 +6,7 @@
 #include <array>
 
 #include "shellgame/episodes/file_source.h"
+#include "shellgame/episodes/schedule_source.h"
 #include "shellgame/episodes/sequence_source.h"
 #include "shellgame/episodes/trace_source.h"
 #include "shellgame/evaluate/filter_predictor.h"
@@ -15,6 +16,7 @@
 #include "shellgame/tasks/task_keys.h"
 #include "shellgame/tool/command.h"
 #include "shellgame/tool/evaluate_options.h"
+#include "shellgame/tool/plugins.h"
 #include "shellgame/tool/run_source.h"
 
 namespace shellgame {
@@ -31,8 +33,10 @@ struct Given {
   std::string mode = "teacher", bayes = "auto", format = "text", output = "-";
   std::string filter;  // instead of a model
   std::uint64_t window = 0;
+  std::vector<std::string> plugins;
   CLI::App* command = nullptr;
   EvaluateOptions options;
+  ScheduleOptions schedule;
 };
 
 constexpr std::array<std::string_view, 4> kModelPrecisions = {"fp32", "fp64", "bf16", "fp16"};
@@ -161,8 +165,21 @@ EvaluationReport evaluate_filter(const Given& given, EvaluateOptions& options) {
   return evaluate_grid(options.grid, filter, tokenizer.get());
 }
 
+void resolve_schedules(const Given& given, EvaluateOptions& options) {
+  for (const TaskKey& key : task_keys()) {
+    if (given.task->given(key.name) != nullptr)
+      wrong_use("--{} is for drawn traces, and what is asked here is a schedule", key.name);
+  }
+  if (given.task->has_file() || !given.data.empty() || !given.sequence.empty() ||
+      !given.commands.empty() || !given.spacing.empty() || !given.lengths.empty())
+    wrong_use("--schedule takes no --task, --data, --sequence, --commands, --spacing or --lengths");
+  for (auto& cell : given.schedule.cells())
+    options.grid.points.push_back(std::make_shared<ScheduleData>(std::move(cell)));
+}
+
 void run(const Given& given) {
   EvaluateOptions options = given.options;
+  use_plugins(given.plugins);
   const std::optional<Experiment> run = given.filter.empty()
                                             ? open_run(given.run, options.model, options.tokenizer)
                                             : task_of_run(given, options);
@@ -173,7 +190,9 @@ void run(const Given& given) {
                                                    : Beliefs::kNever;
   const Experiment* experiment = run ? &*run : nullptr;
   const bool other_task = given.task->has_file() || given.task->given("moves") != nullptr;
-  if (!given.data.empty()) {
+  if (given.schedule.given()) {
+    resolve_schedules(given, options);
+  } else if (!given.data.empty()) {
     resolve_file(given, options);
   } else if (!given.sequence.empty() || (run && run->sequence && !other_task)) {
     resolve_sequences(given, experiment, options);
@@ -206,7 +225,9 @@ void add_evaluate(CLI::App& app) {
        "shellgame evaluate --model DIR --sequence parity --lengths 40,64,128,256",
        "shellgame evaluate --model DIR --data questions.jsonl",
        "shellgame evaluate --filter linear --precision bf16 --group S3 --moves swaps --uncertainty "
-       "branching --commands 64,512"},
+       "branching --commands 64,512",
+       "shellgame evaluate --run DIR --schedule M5.toml --schedule Z.toml --set N=16,256 --format "
+       "csv"},
       [given] { run(*given); });
   given->command = command;
   set_help(
@@ -216,6 +237,7 @@ void add_evaluate(CLI::App& app) {
                     {"fp32", "fp64", "bf16", "fp16", "fp8-e4m3", "fp8-e5m2"});
   set_help(command->get_option("--precision"),
            "the numbers to compute with; of a filter fp64 by default, and fp8 only there");
+  add_plugin_option(command, given->plugins);
   std::vector<std::string> filters = filter_predictor_names();
   filters.insert(filters.begin(), "");
   add_words(command, "--filter", given->filter, filters,
@@ -282,6 +304,7 @@ void add_evaluate(CLI::App& app) {
              "free")
       ->type_name("GIB")
       ->default_str("");
+  given->schedule.add(command);
   given->task.emplace(command, std::vector<std::string>{"commands", "spacing", "stages"});
 }
 

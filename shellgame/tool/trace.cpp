@@ -19,6 +19,7 @@
 #include "shellgame/tokens/shard.h"
 #include "shellgame/tokens/token_maker.h"
 #include "shellgame/tool/command.h"
+#include "shellgame/tool/schedule_traces.h"
 #include "shellgame/tool/verify.h"
 
 namespace shellgame {
@@ -30,6 +31,8 @@ struct TraceOptions {
   std::string format = "text", output = "-", tokenizer = "lexeme";
   bool verify = false, bare = false, print_task = false, with_beliefs = false;
   ReplayOptions replay;
+  ScheduleOptions schedule;
+  CLI::Option* count_option = nullptr;
 };
 
 // Longer traces than this are made piece by piece.
@@ -269,15 +272,31 @@ void add_trace(CLI::App& app) {
        "shellgame trace --group A5 --commands 20 --count 100 --format word-problem --output "
        "A5=20.csv",
        "shellgame trace --uncertainty branching --format jsonl --with-beliefs",
-       "shellgame trace --task task.toml --print-task"},
+       "shellgame trace --task task.toml --print-task",
+       "shellgame trace --schedule M5.toml --set N=4 --format jsonl --with-beliefs --verify"},
       [options] {
-        if (options->print_task) {
+        if (options->schedule.given()) {
+          if (options->print_task) wrong_use("--print-task is for tasks, not for schedules");
+          write_schedule_traces(
+              {.cells = options->schedule.cells(),
+               .count = options->count_option->count() > 0 ? options->count : kMostSigned,
+               .seed = options->seed,
+               .first_index = options->first_index,
+               .format = options->format,
+               .output = options->output,
+               .tokenizer = options->tokenizer,
+               .verify = options->verify,
+               .bare = options->bare,
+               .with_beliefs = options->with_beliefs,
+               .replay = options->replay});
+        } else if (options->print_task) {
           print_data(write_task(options->task->resolve()));
         } else {
           TraceWriter(*options).run();
         }
       });
-  add_number(command, "--count", options->count, kCountBounds, "traces to make");
+  options->count_option = add_number(command, "--count", options->count, kCountBounds,
+                                     "traces to make (of a schedule: all, if not given)");
   add_number(command, "--seed", options->seed, kSeedBounds, "the seed of all draws");
   add_number(command, "--first-index", options->first_index, kIndexBounds,
              "the index of the first trace");
@@ -301,6 +320,7 @@ void add_trace(CLI::App& app) {
                     "text without the comment that states generator, seed and index");
   command->add_flag("--print-task", options->print_task,
                     "print the resolved task as TOML and stop");
+  options->schedule.add(command);
   options->task.emplace(command);
 }
 

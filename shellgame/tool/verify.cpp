@@ -27,7 +27,12 @@ void run(const VerifyOptions& options) {
   Replay replay(options.replay);
   Progress progress("verifying", "traces", traces.size());
   for (const TraceText& trace : traces) {
-    replay.add(trace.index, trace.text, trace.python_seed);
+    if (trace.forced)
+      throw InputError(fmt::format("{}:{}", options.file, trace.line),
+                       "a forced trace must come as JSON lines, which have its hidden numbers, not "
+                       "as text");
+    replay.add(trace.index, trace.text, trace.python_seed,
+               trace.hidden_numbers ? &*trace.hidden_numbers : nullptr);
     progress.advance(1);
   }
   const ReplayReport report = replay.finish();

@@ -290,5 +290,40 @@ TEST(Replay, OfNothingStartsNoInterpreter) {
   EXPECT_TRUE(report.passed());
 }
 
+constexpr char kTwoBranches[] =
+    ">>> from random import random\n>>> a = 1\n>>> b = 2\n>>> if random() < 0.5: a, b = b, a\n"
+    ">>> if random() < 0.5: a, b = b, a\n>>> print('a', a)\na 2\n";
+
+ReplayReport with_numbers(const std::string& text, const std::vector<double>& numbers) {
+  ReplayOptions options;
+  options.processes = 1;
+  options.doctest_every = 1;
+  Replay replay(options);
+  replay.add(1, text, 5, &numbers);
+  // The next trace draws from its own seed again.
+  replay.add(2, ">>> from random import random\n>>> random() == random.__self__.random()\nFalse\n",
+             5);
+  return replay.finish();
+}
+
+TEST(HiddenNumbers, AreWhatRandomReturnsInOrder) {
+  EXPECT_TRUE(with_numbers(kTwoBranches, {0.1, 0.7}).passed());
+  EXPECT_TRUE(with_numbers(kTwoBranches, {0.7, 0.4999}).passed());
+}
+
+TEST(HiddenNumbers, AWrongListIsCaught) {
+  for (const std::string& text :
+       {std::string(kTwoBranches),
+        std::string(kTwoBranches) + ">>> # alone\n>>> a.bit_length()\n2\n"}) {
+    EXPECT_EQ(with_numbers(text, {0.1, 0.2}).mismatches, 1u + (text != kTwoBranches));
+    EXPECT_FALSE(with_numbers(text, {0.1}).passed());  // too short
+    const ReplayReport longer = with_numbers(text, {0.1, 0.7, 0.2});
+    EXPECT_EQ(longer.mismatches, 1u);
+    EXPECT_EQ(longer.disagreements, 0u);
+    ASSERT_EQ(longer.first.size(), 1u);
+    EXPECT_EQ(longer.first[0].got, "1 hidden numbers were not drawn");
+  }
+}
+
 }  // namespace
 }  // namespace shellgame

@@ -282,5 +282,129 @@ TEST(Sampler, ImpossibleTasksAreRefused) {
   EXPECT_THROW(Sampler(task_of({{"group", "S1"}, {"moves", "swaps"}})), UsageError);
 }
 
+// A cycle as the text shows it: its commands, and the variable that is shown after them.
+struct ShownCycle {
+  std::vector<std::uint32_t> commands;
+  VariableId shown = 0;
+  friend bool operator==(const ShownCycle&, const ShownCycle&) = default;
+};
+
+std::vector<ShownCycle> cycles_of(const Program& program) {
+  std::vector<ShownCycle> cycles(1);
+  for (const Event& event : program.events()) {
+    if (event.kind == EventKind::kChoose) cycles.back().commands.push_back(event.at);
+    if (event.kind != EventKind::kPrint) continue;
+    cycles.back().shown = program.variables(event)[0];
+    cycles.emplace_back();
+  }
+  cycles.pop_back();
+  return cycles;
+}
+
+// The lengths of the longest stretches of equal cycles, each of which keeps one command.
+std::vector<std::size_t> kept_stretches(const std::vector<ShownCycle>& cycles) {
+  std::vector<std::size_t> lengths;
+  for (std::size_t i = 0; i < cycles.size();) {
+    std::size_t end = i + 1;
+    while (end < cycles.size() && cycles[end] == cycles[i]) ++end;
+    const auto& commands = cycles[i].commands;
+    if (std::ranges::count(commands, commands[0]) == std::ssize(commands))
+      lengths.push_back(end - i);
+    i = end;
+  }
+  return lengths;
+}
+
+Task sticky_task(const std::string& share, const std::string& cycles, const std::string& gap) {
+  return task_of({{"group", "S3"},
+                  {"moves", "swaps"},
+                  {"commands", "400"},
+                  {"spacing", "2"},
+                  {"uncertainty", "branching"},
+                  {"probability", "0,0.1,0.5,1"},
+                  {"sticky-share", share},
+                  {"sticky-cycles", cycles},
+                  {"sticky-gap", gap}});
+}
+
+TEST(StickyRuns, KeepOneCommandAndOneOfItsVariablesForTheDrawnCycles) {
+  const Sampler sampler(sticky_task("1", "5", "1"));
+  for (std::uint64_t index = 0; index < 20; ++index) {
+    const Program program = sampler.sample(3, index);
+    const std::vector<ShownCycle> cycles = cycles_of(program);
+    ASSERT_EQ(cycles.size(), 200u);
+    // One ordinary cycle, then five that are equal, and so on.
+    for (std::size_t from = 1; from + 5 <= cycles.size(); from += 6) {
+      const ShownCycle& first = cycles[from];
+      EXPECT_EQ(first.commands, std::vector<std::uint32_t>(2, first.commands[0]));
+      EXPECT_THAT(program.table().mixtures[first.commands[0]].outcomes[0].targets,
+                  testing::Contains(first.shown));
+      for (std::size_t k = 1; k < 5; ++k) EXPECT_EQ(cycles[from + k], first);
+    }
+  }
+}
+
+TEST(StickyRuns, StandInTheAskedShareOfTheTraces) {
+  const Sampler half(sticky_task("0.5", "8-12", "1-4")), none(sticky_task("0", "8-12", "1-4"));
+  std::size_t with = 0, without = 0;
+  for (std::uint64_t index = 0; index < 400; ++index) {
+    const auto longest = [&](const Sampler& sampler) {
+      return std::ranges::max(kept_stretches(cycles_of(sampler.sample(1, index))));
+    };
+    with += longest(half) >= 8;
+    without += longest(none) >= 8;
+  }
+  EXPECT_NEAR(static_cast<double>(with), 200, 40);
+  EXPECT_EQ(without, 0u);
+}
+
+TEST(StickyRuns, QuestionsAfterRunsAreUniformAndDoNotLookAtTheState) {
+  // Same draws, other hidden numbers: what is done and shown is the same.
+  Task task = sticky_task("1", "1-12", "1-2");
+  std::map<VariableId, int> asked;
+  const Sampler sampler(task);
+  task.probabilities = {1, 0.5, 0.1, 0};
+  const Sampler other(task);
+  for (std::uint64_t index = 0; index < 300; ++index) {
+    const auto one = cycles_of(sampler.sample(2, index)), two = cycles_of(other.sample(2, index));
+    EXPECT_EQ(one, two);
+    for (std::size_t k = 1; k < one.size(); ++k) {
+      if (one[k - 1].commands[0] == one[k - 1].commands[1] &&
+          one[k].commands[0] != one[k].commands[1])
+        ++asked[one[k].shown];
+    }
+  }
+  const double all = asked[0] + asked[1] + asked[2];
+  for (VariableId v = 0; v < 3; ++v) EXPECT_NEAR(asked[v] / all, 1. / 3, 0.03);
+}
+
+TEST(StickyRuns, StreamsGiveTheSameProgramInPiecesOfAnySize) {
+  for (const char* kind : {"branching", "skipped"}) {
+    Task task = sticky_task("1", "1-7", "1-3");
+    find_task_key("uncertainty")->set(task, kind);
+    const Sampler sampler(task);
+    const Program whole = sampler.sample(5, 1);
+    EXPECT_EQ(parse(render(whole)), whole);
+    for (const std::uint64_t size : {1u, 3u, 64u}) {
+      ProgramStream stream(sampler, 5, 1);
+      Program joined, piece;
+      for (bool first = true; stream.next(piece, size); first = false) {
+        if (first)
+          joined = piece;
+        else
+          joined.append(piece);
+      }
+      EXPECT_EQ(joined, whole) << kind << " " << size;
+    }
+  }
+}
+
+TEST(StickyRuns, NeedReveals) {
+  Task task = sticky_task("1", "1-7", "1-3");
+  task.reveals = Reveals::kNone;
+  EXPECT_THROW(check_task(task), UsageError);
+  EXPECT_THROW(find_task_key("sticky-cycles")->set(task, "4-3"), UsageError);
+}
+
 }  // namespace
 }  // namespace shellgame

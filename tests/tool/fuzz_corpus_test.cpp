@@ -29,6 +29,7 @@ void run_corpus(const char* name, void (*reader)(std::string_view)) {
 
 TEST(FuzzCorpus, TraceTextsAreReadOrRefused) { run_corpus("trace", read_trace); }
 TEST(FuzzCorpus, TaskFilesAreReadOrRefused) { run_corpus("task", read_task); }
+TEST(FuzzCorpus, SchedulesAreReadOrRefused) { run_corpus("schedule_file", read_schedule_file); }
 TEST(FuzzCorpus, AutomataAreReadOrRefused) { run_corpus("automaton", read_automaton); }
 TEST(FuzzCorpus, CsvFilesAreReadOrRefused) { run_corpus("csv", read_csv); }
 TEST(FuzzCorpus, TokenizersAreReadOrRefused) { run_corpus("tokenizer", read_tokenizer); }

@@ -21,7 +21,7 @@ std::string many(const std::string& text, int count = kDeep) {
   return all;
 }
 
-void expect_refused(const std::string& arguments, const std::string& where) {
+void expect_nesting_refused(const std::string& arguments, const std::string& where) {
   const Result result = run(arguments);
   EXPECT_EQ(result.code, 2) << arguments << ": " << result.output.substr(0, 300);
   EXPECT_THAT(result.output, testing::HasSubstr(where));
@@ -35,18 +35,20 @@ TEST(Nesting, DeepJsonIsRefusedWithItsPlace) {
   std::filesystem::create_directories(folder / "model");
   for (const std::string& text : {many("["), many("[") + many("]"), many("{\"a\":")}) {
     write_file(folder / "model/config.json", text);
-    expect_refused("model describe " + (folder / "model"), "config.json:1:");
+    expect_nesting_refused("model describe " + (folder / "model"), "config.json:1:");
   }
   const std::string line = R"({"text": "a", "more": )" + many("[") + many("]") + "}\n";
   write_file(folder / "lines.jsonl", "{\"text\": \"a\"}\n" + line);
-  expect_refused("tokens encode --input " + (folder / "lines.jsonl"), "lines.jsonl:2:122: ");
+  expect_nesting_refused("tokens encode --input " + (folder / "lines.jsonl"),
+                         "lines.jsonl:2:122: ");
   write_file(folder / "trace.jsonl", line);
-  expect_refused("verify " + (folder / "trace.jsonl"), "trace.jsonl:1:122: ");
+  expect_nesting_refused("verify " + (folder / "trace.jsonl"), "trace.jsonl:1:122: ");
   write_file(folder / "certificate.json", line);
-  expect_refused("belief check " + (folder / "certificate.json"), "certificate.json:1:122: ");
+  expect_nesting_refused("belief check " + (folder / "certificate.json"),
+                         "certificate.json:1:122: ");
   write_small_run(folder / "run", {});
   write_file(folder / "run/result.json", "{\"a\": " + many("[") + many("]") + "}");
-  expect_refused("report " + (folder / "run"), "run/result.json:1:");
+  expect_nesting_refused("report " + (folder / "run"), "run/result.json:1:");
 }
 
 TEST(Nesting, DeepTomlIsRefusedWithItsPlace) {
@@ -59,14 +61,14 @@ TEST(Nesting, DeepTomlIsRefusedWithItsPlace) {
         "s = [\"\"\"x\"\"\"\", " + many("[", 101) + "\n"}) {
     write_file(file, text);
     for (const char* command : {"trace --task ", "belief --automaton ", "sweep --run /nowhere/x "})
-      expect_refused(command + file, "deep.toml:1:");
+      expect_nesting_refused(command + file, "deep.toml:1:");
   }
 }
 
 TEST(Nesting, DeepSettingsAreRefused) {
-  const std::string file = SHELLGAME_SOURCE_DIR "/experiments/smoke.toml";
-  expect_refused("sweep --run /nowhere/x " + file + " --set a" + many(".a", 30'000) + "=1",
-                 "--set");
+  const std::string file = SHELLGAME_SOURCE_DIR "/experiments/smoke/experiment.toml";
+  expect_nesting_refused("sweep --run /nowhere/x " + file + " --set a" + many(".a", 30'000) + "=1",
+                         "--set");
 }
 
 // The files of others are deeper than ours, and are read.
