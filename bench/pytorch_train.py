@@ -2,7 +2,7 @@
 
 Reads the same TOML file (DeltaNet, stages without streams), asks the tool for the same traces as token ids, and trains with
 torch's own operations and AdamW until the experiment ends or --accuracy is reached at --commands and --spacing. Prints JSON.
-    python3 bench/pytorch_train.py experiments/s5.toml --tool build/release/shellgame --threads 2
+    python3 bench/pytorch_train.py experiments/s5/experiment.toml --tool build/release/shellgame --threads 2
 """
 
 import argparse

@@ -151,8 +151,7 @@ std::vector<Measured> measured_of_results(const std::string& directory) {
     const Json all = parse_ordered_json(read_file(file.string()), file.string());
     if (!all.is_object() || !all.contains("runs"))
       throw InputError(file.string(), "published results must be the JSON that a sweep writes");
-    const fs::path experiment =
-        fs::path(directory) / fs::path(all.value("experiment", std::string())).filename();
+    const fs::path experiment = file.parent_path() / "experiment.toml";
     if (!fs::is_regular_file(experiment)) continue;
     for (Measured& measured : measured_of_sweep(all, experiment.string(), file.string()))
       found.push_back(std::move(measured));

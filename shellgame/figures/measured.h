@@ -47,7 +47,7 @@ std::vector<Measured> measured_of_sweep(const nlohmann::ordered_json& all, const
 // seeds of the same settings together. Throws Error if it is no directory.
 std::vector<Measured> measured_of_runs(const std::string& directory);
 
-// The published tables DIR/*/results.json whose experiment's file is in DIR.
+// The published tables DIR/*/results.json that have their experiment.toml beside them.
 std::vector<Measured> measured_of_results(const std::string& directory);
 
 // Mean with the band from worst to best; no band for one seed.

@@ -70,9 +70,9 @@ TEST(Measured, ModelsAreCalledByTheirKindAndRange) {
 TEST(Measured, PublishedTablesAreReadWithTheirExperiment) {
   const ScratchFolder folder;
   std::filesystem::create_directories(folder / "little");
-  write_file(folder / "little.toml", kExperiment);
+  write_file(folder / "little/experiment.toml", kExperiment);
   write_file(folder / "little/results.json",
-             R"json({"experiment": "experiments/little.toml", "runs": [
+             R"json({"experiment": "experiments/little/experiment.toml", "runs": [
     {"settings": ["model.allow_neg_eigval=false"], "seeds": [0, 1], "parameters": 7, "cells": [
       {"commands": 8, "spacing": 2, "accuracy": [0.5, 0.75], "final_accuracy": [0.25, 1.0],
        "by_position": [[1.0], [0.5]]}]}]})json");
