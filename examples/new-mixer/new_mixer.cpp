@@ -1,22 +1,13 @@
 // A new mixer in a project of its own: a leaky average with an input-dependent leak for each head,
-// h_t = a_t h_{t-1} + (1 - a_t) v_t. Registered by name, it becomes a model like any other, which
-// is trained for some steps on traces; then its streaming form is compared with its parallel one.
+// h_t = a_t h_{t-1} + (1 - a_t) v_t. As a plug-in it becomes a model like any other, which the tool
+// trains, evaluates and probes; the probe `leaks` says how long its heads remember.
 #include <ATen/Functions.h>
 #include <ATen/TensorOperators.h>
-#include <c10/core/GradMode.h>
-#include <fmt/format.h>
 
-#include <cmath>
-#include <exception>
-
-#include "shellgame/episodes/batcher.h"
-#include "shellgame/episodes/trace_source.h"
 #include "shellgame/models/mixer.h"
-#include "shellgame/models/model.h"
-#include "shellgame/ops/adamw.h"
-#include "shellgame/ops/engine.h"
-#include "shellgame/system/threads.h"
-#include "shellgame/tokens/lexeme_tokenizer.h"
+#include "shellgame/models/plugin.h"
+#include "shellgame/probe/heads.h"
+#include "shellgame/probe/probe.h"
 
 namespace {
 
@@ -52,10 +43,14 @@ class LeakyAverage : public Mixer {
       if (const auto before = state->find("h"); before != state->end()) {
         h = h + total.exp().unsqueeze(3) * before->second;
       }
-      (*state)["h"] = h.narrow(2, time - 1, 1);
+      (*state)["h"] = h.narrow(2, time - 1, 1);  // [B, H, 1, V]
     }
     const at::Tensor out = pass.tap("output", h.transpose(1, 2));  // [B, T, H, V]
     return stream.add_projected(out.reshape({rows, time, -1}), output_);
+  }
+
+  MixerDeclaration declaration() const override {
+    return {.heads = heads_, .remembers = {{.name = "h", .heads = heads_}}};
   }
 
  private:
@@ -67,86 +62,31 @@ MixerEntry leaky_average_mixer() {
   return {.name = "leaky_average",
           .defaults = {{"num_heads", 4}},
           .taps = {"log_decay", "v", "output"},
-          .constant_memory = [](const Options&) { return true; },
-          .make =
-              [](const Options& options, const MixerPlace& place, const Weights& weights) {
-                return std::make_unique<LeakyAverage>(options, place, weights);
-              }};
+          .make = [](const Options& options, const MixerPlace& place, const Weights& weights) {
+            return std::make_unique<LeakyAverage>(options, place, weights);
+          }};
 }
 
-// Traces of a small task as token ids [B, T]; a batch is a pure function of its step.
-Batch draw_batch(std::int64_t step) {
-  static const LexemeTokenizer tokenizer;
-  static const TraceData data(
-      Task{.group = "S3", .moves = Moves::kSwaps, .commands = 4, .spacing = 1});
-  static Batcher batcher(
-      {.sources = {data.source(&tokenizer, {.seed = 1})}, .rows = 16, .steps = 1 << 21});
-  return batcher.batch(step);
-}
-
-at::Tensor tensor_of(const std::vector<std::int64_t>& numbers, const Batch& batch) {
-  return at::tensor(numbers, at::kLong).view({batch.rows, batch.time});
-}
-
-// Returns the last loss over the first.
-double train(const Model& model, int steps) {
-  std::vector<at::Tensor> values;
-  std::vector<bool> decays;
-  for (const Parameter& parameter : model.parameters()) {
-    values.push_back(parameter.value);
-    decays.push_back(parameter.decays);
+// By head: the mean number of tokens after which a value has lost all but 1/e of its weight.
+nlohmann::ordered_json leaks(const ProbeQuestion& question) {
+  const std::vector<LayerHeads> layers = heads_of(question.model);
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  const Recorded recorded = record(question.model, question.episodes.all().front(), {"log_decay"});
+  for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+    if (layers[layer].mixer != "leaky_average") continue;
+    const at::Tensor decay = recorded[layer].at("log_decay").mean(0);  // [H]
+    for (int head = 0; head < layers[layer].heads; ++head)
+      rows.push_back(
+          {{"layer", layer}, {"head", head}, {"tokens", -1 / decay[head].item<double>()}});
   }
-  AdamW optimiser(values, decays, {});
-  double first = 0, last = 0;
-  for (int step = 0; step < steps; ++step) {
-    const Batch batch = draw_batch(step);
-    const Model::Loss loss =
-        model.loss(tensor_of(batch.ids, batch), tensor_of(batch.targets, batch));
-    loss.mean.backward();
-    optimiser.step(/*learning_rate=*/3e-3);
-    optimiser.clear_gradients();
-    last = loss.mean.item<double>();
-    if (step == 0) first = last;
-    if (step % 10 == 0 || step == steps - 1) fmt::print("step {:3}  loss {:.4f}\n", step, last);
-  }
-  return last / first;
+  return {{"heads", rows}};
 }
 
-// rms of the difference between token-by-token and all-at-once logits, over the latter's rms.
-double streaming_error(const Model& model) {
-  const c10::NoGradGuard no_gradients;
-  const Batch batch = draw_batch(1 << 20);
-  const at::Tensor ids = tensor_of(batch.ids, batch);
-  const at::Tensor parallel = model.logits(ids);
-  ModelState state;
-  std::vector<at::Tensor> steps;
-  for (std::int64_t t = 0; t < ids.size(1); ++t) {
-    steps.push_back(model.step(ids.select(1, t), state));
-  }
-  const double error = (at::stack(steps, 1) - parallel).square().mean().item<double>();
-  return std::sqrt(error / parallel.square().mean().item<double>());
+void register_all() {
+  register_mixer(leaky_average_mixer());
+  register_probe({.name = "leaks", .ask = leaks});
 }
 
 }  // namespace
 
-int main() try {
-  use_threads(default_thread_count());
-  register_mixer(leaky_average_mixer());
-  const Model model(ModelConfig({{"model_type", "shellgame_leaky_average"},
-                                 {"hidden_size", 64},
-                                 {"num_hidden_layers", 2},
-                                 {"intermediate_size", 128},
-                                 {"vocab_size", LexemeTokenizer().vocabulary_size()}}));
-  fmt::print("{}: {} parameters\n", model.config().model_type(), model.parameter_count());
-  const double ratio = train(model, 40);
-  const double error = streaming_error(model);
-  fmt::print("streaming against parallel: rms ratio {:.1e}\n", error);
-  if (ratio > 0.5 || error > 1e-5 || !model.constant_memory()) {
-    fmt::print(stderr, "new_mixer: the loss must halve and streaming must equal parallel\n");
-    return 1;
-  }
-  return 0;
-} catch (const std::exception& error) {
-  fmt::print(stderr, "new_mixer: {}\n", error.what());
-  return 1;
-}
+SHELLGAME_PLUGIN(register_all)

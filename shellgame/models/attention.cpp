@@ -78,6 +78,15 @@ class Attention : public Mixer {
     return stream.add_projected(o.flatten(2), o_, o_bias_);
   }
 
+  MixerDeclaration declaration() const override {
+    using enum Remembered::Kind;
+    const std::int64_t most = window_ == 0 ? 0 : window_ - 1;
+    return {.heads = heads_,
+            .remembers = {{.name = "k", .kind = kTokens, .most = most},
+                          {.name = "v", .kind = kTokens, .most = most},
+                          {.name = "position", .kind = kPosition}}};
+  }
+
  private:
   // What later tokens can see: with a window, always window - 1 places. Those before the first
   // token never come into sight, since attention() counts them as past.
@@ -102,7 +111,6 @@ MixerEntry attention_mixer() {
                        {"window_size", nullptr},
                        {"rope_theta", 10000.0}},
           .taps = {"q", "k", "v", "output"},
-          .constant_memory = [](const Options& options) { return options.has("window_size"); },
           .make = make_mixer<Attention>};
 }
 

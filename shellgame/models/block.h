@@ -15,6 +15,7 @@ class Block {
 
   // x [B, T, D] in, [B, T, D] out.
   at::Tensor forward(const at::Tensor& x, LayerState* state, Pass& pass) const;
+  const Mixer& mixer() const { return *mixer_; }
 
  private:
   Norm first_norm_;  // undefined weight: none

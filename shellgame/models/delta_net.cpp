@@ -78,6 +78,12 @@ class DeltaNet : public Mixer {
     return stream.add_projected(o.flatten(2), o_);
   }
 
+  MixerDeclaration declaration() const override {
+    return {.heads = heads_,
+            .remembers = delta_memory(heads_, heads_, conv_width_ > 0),
+            .delta_steps = true};
+  }
+
  private:
   // The same in one operation.
   at::Tensor fused(const at::Tensor& projections, PartState* state) const {
@@ -147,7 +153,6 @@ MixerEntry delta_net_mixer() {
                        {"qk_norm", "l2"},
                        {"qk_activation", "silu"}},
           .taps = kTaps,
-          .constant_memory = [](const Options&) { return true; },
           .make = make_mixer<DeltaNet>};
 }
 

@@ -73,6 +73,18 @@ HeadDecay make_head_decay(const Weights& weights, std::int64_t heads, std::int64
           })};
 }
 
+std::vector<Remembered> delta_memory(std::int64_t heads, std::int64_t key_heads, bool convolved,
+                                     std::int64_t steps) {
+  using enum Remembered::Kind;
+  std::vector<Remembered> all = {{.name = "recurrent", .kind = kState, .heads = heads}};
+  if (convolved) {
+    all.push_back({.name = "conv_q", .kind = kInputs, .heads = key_heads});
+    all.push_back({.name = "conv_k", .kind = kInputs, .heads = key_heads, .steps = steps});
+    all.push_back({.name = "conv_v", .kind = kInputs, .heads = heads, .steps = steps});
+  }
+  return all;
+}
+
 at::Tensor token_shift(const at::Tensor& x, PartState* state) {
   const at::Tensor before = remembered(state, "last");
   const at::Tensor first = before.defined() ? before : at::zeros_like(x.narrow(1, 0, 1));

@@ -23,6 +23,11 @@ at::Tensor remembered(const PartState* state, const std::string& name);
 at::Tensor convolved(const at::Tensor& x, const at::Tensor& weight, const std::string& activation,
                      const std::string& name, PartState* state, const at::Tensor& bias = {});
 
+// What mixers of this family remember: the state "recurrent" [B, H, K, V] and, where `convolved`,
+// the last inputs "conv_q" (of `key_heads`), "conv_k" (of n * `key_heads`) and "conv_v" (of n * H).
+std::vector<Remembered> delta_memory(std::int64_t heads, std::int64_t key_heads, bool convolved,
+                                     std::int64_t steps = 1);
+
 // x_{t-1} - x_t (x_{-1} = 0), of x [B, T, D]; the last token is remembered as "last".
 at::Tensor token_shift(const at::Tensor& x, PartState* state);
 

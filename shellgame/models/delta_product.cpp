@@ -79,6 +79,13 @@ class DeltaProduct : public Mixer {
     return stream.add_projected(o.flatten(2), o_);
   }
 
+  MixerDeclaration declaration() const override {
+    return {.heads = heads_,
+            .remembers = delta_memory(heads_, heads_, q_conv_.defined(), steps_),
+            .delta_steps = true,
+            .decay_tap = forgets_ ? "decay" : ""};
+  }
+
  private:
   // [B, T, n * H * X] as [B, T * n, H, X]
   at::Tensor each_step(const at::Tensor& x, std::int64_t width) const {
@@ -115,7 +122,6 @@ MixerEntry delta_product_mixer() {
                        {"conv_size", 4},
                        {"allow_neg_eigval", false}},
           .taps = {"q", "k", "v", "beta", "state", "output"},
-          .constant_memory = [](const Options&) { return true; },
           .make = make_mixer<DeltaProduct>};
 }
 

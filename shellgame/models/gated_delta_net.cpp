@@ -71,6 +71,13 @@ class GatedDeltaNet : public Mixer {
     return stream.add_projected(o.flatten(2), o_);
   }
 
+  MixerDeclaration declaration() const override {
+    return {.heads = value_heads_,
+            .remembers = delta_memory(value_heads_, heads_, q_conv_.defined()),
+            .delta_steps = true,
+            .decay_tap = "decay"};
+  }
+
  private:
   std::int64_t heads_, value_heads_, key_width_, value_width_;
   double beta_range_, eps_;
@@ -93,7 +100,6 @@ MixerEntry gated_delta_net_mixer() {
                        {"allow_neg_eigval", false},
                        {"output_gate_activation", "swish"}},
           .taps = {"q", "k", "v", "beta", "decay", "state", "output"},
-          .constant_memory = [](const Options&) { return true; },
           .make = make_mixer<GatedDeltaNet>};
 }
 

@@ -74,6 +74,13 @@ class Kda : public Mixer {
     return stream.add_projected(o.flatten(2), o_);
   }
 
+  MixerDeclaration declaration() const override {
+    return {.heads = value_heads_,
+            .remembers = delta_memory(value_heads_, heads_, q_conv_.defined()),
+            .delta_steps = true,
+            .decay_tap = "decay"};
+  }
+
  private:
   std::int64_t heads_, value_heads_, key_width_, value_width_;
   double beta_range_, lower_bound_, eps_;
@@ -96,7 +103,6 @@ MixerEntry kda_mixer() {
                        {"safe_gate", false},
                        {"lower_bound", nullptr}},
           .taps = {"q", "k", "v", "beta", "decay", "state", "output"},
-          .constant_memory = [](const Options&) { return true; },
           .make = make_mixer<Kda>};
 }
 

@@ -93,6 +93,13 @@ class Mamba2 : public Mixer {
     return stream.add_projected(gated(y, parts[0]), o_, o_bias_);
   }
 
+  MixerDeclaration declaration() const override {
+    using enum Remembered::Kind;
+    return {.heads = heads_,
+            .remembers = {{.name = "recurrent", .kind = kState, .heads = heads_},
+                          {.name = "conv", .kind = kShared}}};
+  }
+
  private:
   static at::Tensor make_rate(const Options& options, const Weights& weights);
 
@@ -150,7 +157,6 @@ MixerEntry mamba2_mixer() {
                        {"rmsnorm", true},
                        {"norm_before_gate", false}},
           .taps = {"q", "k", "v", "step", "state", "output"},
-          .constant_memory = [](const Options&) { return true; },
           .make = make_mixer<Mamba2>};
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 
 #include "shellgame/models/mixers.h"
@@ -25,6 +26,20 @@ std::map<std::string, MixerEntry>& entries() {
 }
 
 }  // namespace
+
+bool MixerDeclaration::constant_memory() const {
+  return std::ranges::none_of(remembers, [](const Remembered& one) {
+    return one.kind == Remembered::Kind::kTokens && one.most == 0;
+  });
+}
+
+bool MixerDeclaration::rows_are_apart() const {
+  return !has(Remembered::Kind::kPosition) && !has(Remembered::Kind::kTokens);
+}
+
+bool MixerDeclaration::has(Remembered::Kind kind) const {
+  return std::ranges::find(remembers, kind, &Remembered::kind) != remembers.end();
+}
 
 void register_mixer(MixerEntry entry) {
   const std::string name = entry.name;

@@ -144,9 +144,8 @@ void Model::to(at::Device device) {
 }
 
 bool Model::constant_memory() const {
-  return std::ranges::all_of(config_.spec().layers, [](const LayerSpec& layer) {
-    return find_mixer(layer.mixer).constant_memory(layer.options);
-  });
+  return std::ranges::all_of(
+      blocks_, [](const Block& block) { return block.mixer().declaration().constant_memory(); });
 }
 
 }  // namespace shellgame

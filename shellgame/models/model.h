@@ -59,6 +59,11 @@ class Model {
   // Changes the numbers' kind or place of all parameters.
   void to(at::ScalarType type);
   void to(at::Device device);
+  // What the mixer of a layer says about itself.
+  MixerDeclaration declaration(std::size_t layer) const {
+    return blocks_.at(layer).mixer().declaration();
+  }
+  std::size_t layers() const { return blocks_.size(); }
   // Whether streaming needs memory that does not grow.
   bool constant_memory() const;
 

@@ -94,8 +94,9 @@ std::int64_t ModelPredictor::growing_memory(std::uint64_t tokens) const {
   // scores of a block of 256 queries of all heads, masked and as softmax. The factors are from
   // measured peaks, which they pass by a fifth.
   std::int64_t heads = 0;
-  for (const LayerSpec& layer : model_.config().spec().layers) {
-    if (layer.options.has("num_heads")) heads = std::max(heads, layer.options.size("num_heads"));
+  for (std::size_t i = 0; i < model_.layers(); ++i) {
+    const MixerDeclaration mixer = model_.declaration(i);
+    if (mixer.has(Remembered::Kind::kTokens)) heads = std::max(heads, mixer.heads);
   }
   const auto width = static_cast<std::int64_t>(model_.parameters().front().value.element_size());
   return saturating_multiply(static_cast<std::int64_t>(std::min(tokens, kMostSigned)),

@@ -89,6 +89,14 @@ class NormalisedDelta : public Mixer {
     return stream.add_projected(o.flatten(2), o_);
   }
 
+  MixerDeclaration declaration() const override {
+    MixerDeclaration own{.heads = heads_,
+                         .remembers = delta_memory(heads_, heads_, q_conv_.defined()),
+                         .delta_steps = true};
+    own.remembers.push_back({.name = "position", .kind = Remembered::Kind::kPosition});
+    return own;
+  }
+
  private:
   // S [B, H, K, V] to unit mean square: of the whole matrix, of each column, of each row.
   at::Tensor renormalised(const at::Tensor& s) const {
@@ -118,7 +126,6 @@ MixerEntry normalised_delta_mixer() {
                        {"use_short_conv", true},
                        {"conv_size", 4}},
           .taps = {"q", "k", "v", "beta", "state", "output"},
-          .constant_memory = [](const Options&) { return true; },
           .make = make_mixer<NormalisedDelta>};
 }
 

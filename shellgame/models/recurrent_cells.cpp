@@ -58,6 +58,10 @@ class Lstm : public Mixer {
     return stream.add_projected(pass.tap("output", run.output), o_);
   }
 
+  MixerDeclaration declaration() const override {
+    return {.remembers = {{.name = "h"}, {.name = "c"}}};
+  }
+
  private:
   Cell cell_;
   at::Tensor o_;
@@ -79,6 +83,8 @@ class Gru : public Mixer {
     return stream.add_projected(pass.tap("output", run.output), o_);
   }
 
+  MixerDeclaration declaration() const override { return {.remembers = {{.name = "h"}}}; }
+
  private:
   Cell cell_;
   at::Tensor o_;
@@ -90,7 +96,6 @@ MixerEntry lstm_mixer() {
   return {.name = "lstm",
           .defaults = {{"cell_size", nullptr}},
           .taps = {"gates", "state", "output"},
-          .constant_memory = [](const Options&) { return true; },
           .make = make_mixer<Lstm>};
 }
 
@@ -98,7 +103,6 @@ MixerEntry gru_mixer() {
   return {.name = "gru",
           .defaults = {{"cell_size", nullptr}},
           .taps = {"gates", "state", "output"},
-          .constant_memory = [](const Options&) { return true; },
           .make = make_mixer<Gru>};
 }
 

@@ -136,6 +136,13 @@ class Rwkv7 : public Mixer {
     return stream.add_projected(o * gate, o_);
   }
 
+  MixerDeclaration declaration() const override {
+    using enum Remembered::Kind;
+    return {.heads = heads_,
+            .remembers = {{.name = "recurrent", .kind = kState, .heads = heads_},
+                          {.name = "last", .kind = kShared}}};
+  }
+
  private:
   // fla's two forms of the norm differ in what keeps it from zero.
   at::Tensor unit_keys(const at::Tensor& x) const {
@@ -175,7 +182,6 @@ MixerEntry rwkv7_mixer() {
                        {"v_low_rank_dim", 16},
                        {"value_dim", nullptr}},
           .taps = {"q", "k", "v", "beta", "decay", "state", "output"},
-          .constant_memory = [](const Options&) { return true; },
           .make = make_mixer<Rwkv7>};
 }
 

@@ -61,6 +61,15 @@ class Slstm : public Mixer {
     return stream.add_projected(layer_norm(heads, {}, {}, eps_).flatten(2) * norm_, o_);
   }
 
+  MixerDeclaration declaration() const override {
+    MixerDeclaration own{.heads = heads_};
+    for (const char* name : {"h", "c", "n", "m"})
+      own.remembers.push_back({.name = name, .heads = heads_});
+    if (conv_.defined())
+      own.remembers.push_back({.name = "conv", .kind = Remembered::Kind::kShared});
+    return own;
+  }
+
  private:
   // Forget gates start open, from 3 to 6 over a head's channels; the others at zero.
   at::Tensor forget_bias(const Options&, const MixerPlace&, const Weights& weights) const {
@@ -86,7 +95,6 @@ MixerEntry slstm_mixer() {
   return {.name = "slstm",
           .defaults = {{"num_heads", 4}, {"use_short_conv", true}, {"conv_size", 4}},
           .taps = {"gates", "state", "output"},
-          .constant_memory = [](const Options&) { return true; },
           .make = make_mixer<Slstm>};
 }
 

@@ -127,6 +127,14 @@ class TwoSided : public Mixer {
     return stream.add_projected(o.flatten(2), o_);
   }
 
+  MixerDeclaration declaration() const override {
+    // Mixtures of permutations have a beta that only writes.
+    return {.heads = heads_,
+            .remembers = delta_memory(heads_, heads_, q_conv_.defined()),
+            .delta_steps = mixture_ == "householder",
+            .decay_tap = "left"};
+  }
+
  private:
   // Token by token, with a whole matrix on the left.
   Recurrence mixed(const at::Tensor& q, const at::Tensor& u, const at::Tensor& v,
@@ -174,7 +182,6 @@ MixerEntry two_sided_mixer() {
                        {"conv_size", 4},
                        {"use_output_norm", true}},
           .taps = {"q", "k", "v", "beta", "left", "right", "state", "output"},
-          .constant_memory = [](const Options&) { return true; },
           .make = make_mixer<TwoSided>};
 }
 

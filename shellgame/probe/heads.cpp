@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "shellgame/models/finite.h"
 #include "shellgame/system/error.h"
@@ -14,57 +15,26 @@ namespace {
 
 constexpr std::size_t kSlice = 1024;  // tokens at once
 
-// Names under which mixers remember what is cut into heads: [B, H, ...] (LSTM and GRU: [B, D]).
-const std::vector<std::string> kStates = {"recurrent", "h", "c", "n", "m"};
-
-bool remembers(const PartState& state) {
-  return std::ranges::any_of(kStates,
-                             [&](const std::string& name) { return state.contains(name); });
-}
-
-at::Tensor state_part(const at::Tensor& state, int head) {
-  return state.dim() == 2 ? state : state.select(1, head);
-}
-
-// The last inputs of a short convolution [B, C, W], of which a head has the channels
-// [n, H, width] of each step; undefined where several heads share theirs.
-at::Tensor convolved_part(const at::Tensor& inputs, const at::Tensor& recurrent, std::int64_t width,
-                          int head) {
-  const std::int64_t heads = recurrent.size(1);
-  if (inputs.size(1) % (heads * width) != 0) return {};
-  return inputs.unflatten(1, {inputs.size(1) / (heads * width), heads, width}).select(2, head);
+at::Tensor state_part(const at::Tensor& state, const Remembered& declared, int head) {
+  return declared.heads == 1 ? state : state.select(1, head);
 }
 
 }  // namespace
 
 std::vector<LayerHeads> heads_of(const Model& model) {
   const at::NoGradGuard no_gradients;
+  // A model that gives no numbers is refused before anything is read from it.
+  const at::Tensor ids = at::zeros({1, 2}, at::kLong).to(model.parameters().front().value.device());
+  require_finite(model.logits(ids), "the model's logits");
   const std::vector<LayerSpec>& specs = model.config().spec().layers;
   std::vector<LayerHeads> layers(specs.size());
-  // Mixtures of permutations have a beta that only writes.
-  const auto reflects = [&](int layer) {
-    const Options& options = specs[static_cast<std::size_t>(layer)].options;
-    return options.word_or("mixture", "householder") == "householder";
-  };
-  const Taps taps{
-      .wanted =
-          [](const TapPoint& point) { return point.name == "output" || point.name == "beta"; },
-      .call =
-          [&](const TapPoint& point, const at::Tensor& x) {
-            LayerHeads& layer = layers[static_cast<std::size_t>(point.layer)];
-            if (point.name == "beta") layer.beta = x.dim() == 3 && reflects(point.layer);
-            if (point.name == "output" && x.dim() == 4) layer.heads = static_cast<int>(x.size(2));
-            return x;
-          }};
-  ModelState state;
-  const at::Tensor ids = at::zeros({1, 2}, at::kLong).to(model.parameters().front().value.device());
-  require_finite(model.logits(ids, &state, &taps), "the model's logits");
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    layers[i].mixer = specs[i].mixer;
-    layers[i].state = remembers(state.layers[i].mixer);
-    if (specs[i].mixer == "slstm") {
-      layers[i].heads = static_cast<int>(specs[i].options.size("num_heads"));
-    }
+    MixerDeclaration own = model.declaration(i);
+    layers[i] = {.mixer = specs[i].mixer,
+                 .heads = static_cast<int>(own.heads),
+                 .state = own.has(Remembered::Kind::kState),
+                 .beta = own.delta_steps,
+                 .declaration = std::move(own)};
   }
   return layers;
 }
@@ -92,35 +62,28 @@ at::Tensor head_part(const at::Tensor& tap, const std::string& name, int head, i
             heads, fmt::join(tap.sizes(), ", "));
 }
 
-at::Tensor head_state(const LayerState& state, int head) {
+at::Tensor head_state(const LayerState& state, const MixerDeclaration& mixer, int head) {
   std::vector<at::Tensor> parts;
-  for (const std::string& name : kStates) {
-    const auto found = state.mixer.find(name);
-    if (found != state.mixer.end()) parts.push_back(state_part(found->second, head).flatten(1));
+  for (const Remembered& one : mixer.remembers) {
+    if (one.kind == Remembered::Kind::kState)
+      parts.push_back(state_part(state.mixer.at(one.name), one, head).flatten(1));
   }
   return parts.empty() ? at::Tensor() : at::cat(parts, 1);
 }
 
-void move_head_state(LayerState& state, int head, const at::Tensor& from) {
-  for (const std::string& name : kStates) {
-    const auto found = state.mixer.find(name);
-    if (found == state.mixer.end()) continue;
-    const at::Tensor other =
-        state_part(found->second, head).index_select(0, from.to(found->second.device()));
-    found->second = found->second.clone();
-    state_part(found->second, head).copy_(other);
-  }
-  const auto recurrent = state.mixer.find("recurrent");
-  if (recurrent == state.mixer.end() || recurrent->second.dim() != 4) return;
-  for (const char* name : {"conv_q", "conv_k", "conv_v"}) {
-    const auto found = state.mixer.find(name);
-    if (found == state.mixer.end() || !found->second.defined()) continue;
-    const std::int64_t width = recurrent->second.size(name == std::string_view("conv_v") ? 3 : 2);
-    at::Tensor moved = found->second.contiguous().clone();
-    const at::Tensor part = convolved_part(moved, recurrent->second, width, head);
-    if (!part.defined()) continue;
+void move_head_state(LayerState& state, const MixerDeclaration& mixer, int head,
+                     const at::Tensor& from) {
+  for (const Remembered& one : mixer.remembers) {
+    const bool inputs = one.kind == Remembered::Kind::kInputs;
+    // Several heads may share the inputs of a convolution.
+    if (one.kind != Remembered::Kind::kState && !(inputs && one.heads == mixer.heads)) continue;
+    at::Tensor& tensor = state.mixer.at(one.name);
+    tensor = tensor.contiguous().clone();
+    const at::Tensor part =
+        inputs ? tensor.unflatten(1, {one.steps, one.heads, tensor.size(1) / one.steps / one.heads})
+                     .select(2, head)
+               : state_part(tensor, one, head);
     part.copy_(part.index_select(0, from.to(part.device())));
-    found->second = moved;
   }
 }
 

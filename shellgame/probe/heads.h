@@ -22,11 +22,12 @@ struct HeadPlace {
 struct LayerHeads {
   std::string mixer;
   int heads = 1;
-  bool state = false;  // remembers something of one size, head by head
-  bool beta = false;   // has one beta a head and step
+  bool state = false;  // has a recurrent state
+  bool beta = false;   // has one beta a head and step, of the delta rule
+  MixerDeclaration declaration;
 };
 
-// By layer.
+// By layer. Throws Error if the model's logits are no numbers.
 std::vector<LayerHeads> heads_of(const Model& model);
 // All heads for which `has` is true.
 std::vector<HeadPlace> heads_with(const std::vector<LayerHeads>& layers, bool LayerHeads::*has);
@@ -35,11 +36,12 @@ std::vector<HeadPlace> heads_with(const std::vector<LayerHeads>& layers, bool La
 // into heads.
 at::Tensor head_part(const at::Tensor& tap, const std::string& name, int head, int heads);
 
-// What a head remembers, as [B, features]; undefined where the layer remembers nothing of one size.
-at::Tensor head_state(const LayerState& state, int head);
+// The recurrent state of a head, as [B, features]; undefined where the mixer has none.
+at::Tensor head_state(const LayerState& state, const MixerDeclaration& mixer, int head);
 // Sequence b gets what sequence from[b] remembers: of one head (its state, and the last inputs of
 // its short convolutions), or of all layers and heads.
-void move_head_state(LayerState& state, int head, const at::Tensor& from);
+void move_head_state(LayerState& state, const MixerDeclaration& mixer, int head,
+                     const at::Tensor& from);
 ModelState moved_state(const ModelState& state, const at::Tensor& from);
 ModelState copied_state(const ModelState& state);
 

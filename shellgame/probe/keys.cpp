@@ -44,20 +44,15 @@ struct HeadSteps {
   }
 };
 
-// Decays of a head by step and key channel, [T * n, K], or undefined.
-at::Tensor decay_of(const std::map<std::string, at::Tensor>& taps, int head, std::int64_t steps,
-                    std::int64_t width) {
-  for (const char* name : {"decay", "left"}) {
-    const auto found = taps.find(name);
-    if (found == taps.end()) continue;
-    at::Tensor decay = found->second.select(1, head);  // [T] or [T, K]
-    if (decay.dim() == 1) decay = decay.unsqueeze(1).expand({-1, width});
-    const std::int64_t each = steps / decay.size(0);  // acts at the first step of a token
-    at::Tensor all = at::zeros({decay.size(0), each, width}, at::kDouble);
-    all.select(1, 0).copy_(decay);
-    return all.flatten(0, 1);
-  }
-  return {};
+// Decays of a head by step and key channel, [T * n, K], from those of all heads [T, H] or [T, H,
+// K].
+at::Tensor decay_of(const at::Tensor& heads, int head, std::int64_t steps, std::int64_t width) {
+  at::Tensor decay = heads.select(1, head);  // [T] or [T, K]
+  if (decay.dim() == 1) decay = decay.unsqueeze(1).expand({-1, width});
+  const std::int64_t each = steps / decay.size(0);  // acts at the first step of a token
+  at::Tensor all = at::zeros({decay.size(0), each, width}, at::kDouble);
+  all.select(1, 0).copy_(decay);
+  return all.flatten(0, 1);
 }
 
 // Distance to permutations: the basis from every second command, the measure from the others.
@@ -153,9 +148,14 @@ Json probe_keys(const Model& model, const std::vector<WholeEpisode>& traces) {
     wrong_use("keys must be asked of a mixer of the delta-rule family, not of '{}'",
               layers.front().mixer);
   }
+  std::vector<std::string> names = {"k", "beta"};
+  for (const LayerHeads& layer : layers) {
+    if (layer.beta && !layer.declaration.decay_tap.empty())
+      names.push_back(layer.declaration.decay_tap);
+  }
   std::vector<HeadSteps> heads(places.size());
   for (const WholeEpisode& trace : traces) {
-    const Recorded recorded = record(model, trace, {"k", "beta", "decay", "left"});
+    const Recorded recorded = record(model, trace, names);
     for (std::size_t i = 0; i < places.size(); ++i) {
       const auto& taps = recorded[static_cast<std::size_t>(places[i].layer)];
       const at::Tensor all_betas = taps.at("beta"), all_keys = taps.at("k");
@@ -163,7 +163,11 @@ Json probe_keys(const Model& model, const std::vector<WholeEpisode>& traces) {
       const std::int64_t key_head = places[i].head * all_keys.size(1) / all_betas.size(1);
       const at::Tensor k = all_keys.select(1, key_head).contiguous();
       const at::Tensor beta = all_betas.select(1, places[i].head).contiguous();
-      heads[i].add(trace, k, beta, decay_of(taps, places[i].head, k.size(0), k.size(1)));
+      const std::string& decay =
+          layers[static_cast<std::size_t>(places[i].layer)].declaration.decay_tap;
+      heads[i].add(trace, k, beta,
+                   decay.empty() ? at::Tensor()
+                                 : decay_of(taps.at(decay), places[i].head, k.size(0), k.size(1)));
     }
   }
   Json rows = Json::array();

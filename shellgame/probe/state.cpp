@@ -165,8 +165,9 @@ std::vector<Readout> read_states(const Model& model, const WholeEpisodes& traces
           const bool first = features.empty();
           for (std::size_t i = 0; i < kept; ++i) {
             const HeadPlace& head = heads[next + i];
+            const auto layer = static_cast<std::size_t>(head.layer);
             const at::Tensor x =
-                head_state(state.layers[static_cast<std::size_t>(head.layer)], head.head)
+                head_state(state.layers[layer], model.declaration(layer), head.head)
                     .to(at::kCPU)
                     .to(at::kFloat);
             if (first) {

@@ -106,7 +106,8 @@ void transplant(const Model& model, const std::vector<WholeEpisode>& traces,
   const auto others = answers(model, traces, questions, moved_state(here, next));
   for (Transplant& one : result) {
     ModelState mixed = copied_state(here);
-    move_head_state(mixed.layers[static_cast<std::size_t>(one.place.layer)], one.place.head, next);
+    const auto layer = static_cast<std::size_t>(one.place.layer);
+    move_head_state(mixed.layers[layer], model.declaration(layer), one.place.head, next);
     const auto seen = answers(model, traces, questions, std::move(mixed));
     for (std::size_t q = 0; q < seen.size(); ++q) {
       if (own[q] == others[q]) continue;

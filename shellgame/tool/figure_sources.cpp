@@ -11,7 +11,7 @@
 #include "shellgame/system/read_json.h"
 #include "shellgame/tool/probe_options.h"
 #include "shellgame/tool/run_source.h"
-#include "shellgame/tool/sweep.h"
+#include "shellgame/train/run_sweep.h"
 
 namespace shellgame {
 namespace {
@@ -20,22 +20,26 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 struct Small {
-  const char *name, *toml, *seeds, *what;
+  const char *name, *toml;
+  std::vector<std::uint64_t> seeds;
+  const char *seeds_text, *what;
   std::vector<std::string> settings;
 };
 
 const Small& small_of(SmallExperiment experiment) {
-  static const Small architectures{
-      "figures", kFiguresExperiment, "0,1", "three architectures on S_3", {}};
+  static const Small architectures{"figures", kFiguresExperiment,           {0, 1},
+                                   "0,1",     "three architectures on S_3", {}};
   static const Small spacing{"figures-spacing",
                              kFiguresSpacingExperiment,
+                             {0, 1},
                              "0,1",
                              "Transformer and DeltaNet on S_3 with four spacings",
                              {"task.moves=swaps,permutations", "stages.2.spacing=1,2,3,4"}};
   static const Small inside{"s5-fast",
                             kS5FastExperiment,
+                            {0, 1, 2},
                             "0..2",
-                            "DeltaNet [-1,1] on S_5, as experiments/s5-fast.toml",
+                            "DeltaNet [-1,1] on S_5, as experiments/s5-fast/experiment.toml",
                             {}};
   switch (experiment) {
     case SmallExperiment::kArchitectures:
@@ -79,20 +83,17 @@ std::vector<Measured> ToolFigureSources::trained(SmallExperiment experiment) {
     fail("small runs must be trained for this ({}), and --no-training forbids it", small.what);
   say("figures: {} {} (seeds {}), in {}",
       before ? "using what was trained before:" : "nothing suitable was found; training",
-      small.what, small.seeds, folder);
+      small.what, small.seeds_text, folder);
   fs::create_directories(options_.out + "/runs");
   write_file(file, small.toml);
-  const Json all = run_sweep({.experiment = file,
-                              .seeds = small.seeds,
-                              .run = folder,
-                              .format = "text",
-                              .from = {},
-                              .settings = small.settings,
-                              .arms = {}},
-                             1);
-  for (const Json& entry : all["runs"]) {
-    for (const Json& failed : entry["failed"])
-      fail("a small run failed: {}", failed["why"].get<std::string>());
+  const SweepResults results = run_sweep({.experiment = file,
+                                          .seeds = small.seeds,
+                                          .seeds_text = small.seeds_text,
+                                          .run = folder,
+                                          .settings = small.settings},
+                                         1);
+  for (const SweepEntry& entry : results.entries) {
+    for (const SweepFailure& failed : entry.failed) fail("a small run failed: {}", failed.why);
   }
   std::vector<Measured> runs = measured_of_runs(folder);
   for (Measured& one : runs) one.from = "small runs, trained for this figure";

@@ -61,6 +61,7 @@ struct TrainCommandOptions {
   std::string experiment;  // a TOML file; may be empty where a run goes on
   std::vector<std::string> settings;
   std::string run, from, arm;
+  std::vector<std::string> plugins;
   bool resume = false, quiet = false;
   int threads = 0;  // of the command line; 0: the experiment's
 };
@@ -79,6 +80,7 @@ struct LearnCommands {
   bool (*train)(const TrainCommandOptions&);
   EvaluationReport (*evaluate)(const EvaluateOptions&);
   void (*probe)(const ProbeOptions&);
+  void (*load_plugins)(const std::vector<std::string>&);
 };
 
 // Loads the library at the first call. Throws Error if it is not there.

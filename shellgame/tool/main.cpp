@@ -90,6 +90,7 @@ int run(int argc, char** argv) {
   add_probe(app);
   add_report(app);
   add_figures(app);
+  add_tables(app);
   add_bench(app);
   add_signature(app);
   add_completion(app);

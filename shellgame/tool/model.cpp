@@ -1,6 +1,7 @@
 // `shellgame model`: models as Hugging Face directories.
 #include "shellgame/tool/command.h"
 #include "shellgame/tool/learn_commands.h"
+#include "shellgame/tool/plugins.h"
 
 namespace shellgame {
 namespace {
@@ -22,23 +23,37 @@ void add_place(CLI::App* command, ModelPlace& model) {
                     "use plain Torch operations instead of shellgame's kernels");
 }
 
+// A command that runs a model, whose mixers may be of plug-ins.
+CLI::App* add_command_of_models(CLI::App& model, const std::string& name,
+                                const std::string& summary,
+                                const std::vector<std::string>& examples,
+                                const std::function<void()>& run) {
+  const auto plugins = std::make_shared<std::vector<std::string>>();
+  CLI::App* command = add_command(model, name, summary, examples, [plugins, run] {
+    use_plugins(*plugins);
+    run();
+  });
+  add_plugin_option(command, *plugins);
+  return command;
+}
+
 void add_describe(CLI::App& model) {
   auto options = std::make_shared<DescribeOptions>();
   CLI::App* command =
-      add_command(model, "describe", "Print layers, shapes, parameter count and memory.",
-                  {"shellgame model describe tests/data/models/delta_net",
-                   "shellgame model describe DIR --format json"},
-                  [options] { learn_commands().describe(*options); });
+      add_command_of_models(model, "describe", "Print layers, shapes, parameter count and memory.",
+                            {"shellgame model describe tests/data/models/delta_net",
+                             "shellgame model describe DIR --format json"},
+                            [options] { learn_commands().describe(*options); });
   add_directory(command, options->directory);
   add_words(command, "--format", options->format, {"text", "json"}, "the form of the answer");
 }
 
 void add_logits(CLI::App& model) {
   auto options = std::make_shared<LogitsOptions>();
-  CLI::App* command = add_command(model, "logits",
-                                  "Run token ids and write the logits, so that anyone can compare.",
-                                  {"shellgame model logits DIR --ids ids.json --output logits.npy"},
-                                  [options] { learn_commands().logits(*options); });
+  CLI::App* command = add_command_of_models(
+      model, "logits", "Run token ids and write the logits, so that anyone can compare.",
+      {"shellgame model logits DIR --ids ids.json --output logits.npy"},
+      [options] { learn_commands().logits(*options); });
   add_place(command, options->model);
   command->add_option("--ids", options->ids, "a JSON list of lists of token ids, of equal length")
       ->type_name("FILE")
@@ -54,11 +69,11 @@ void add_logits(CLI::App& model) {
 
 void add_generate(CLI::App& model) {
   auto options = std::make_shared<GenerateOptions>();
-  CLI::App* command =
-      add_command(model, "generate", "Continue a text.",
-                  {"shellgame model generate DIR --prompt-file trace.txt --tokens 20",
-                   "shellgame model generate DIR --prompt '>>> a = ' --temperature 1 --seed 3"},
-                  [options] { learn_commands().generate(*options); });
+  CLI::App* command = add_command_of_models(
+      model, "generate", "Continue a text.",
+      {"shellgame model generate DIR --prompt-file trace.txt --tokens 20",
+       "shellgame model generate DIR --prompt '>>> a = ' --temperature 1 --seed 3"},
+      [options] { learn_commands().generate(*options); });
   add_place(command, options->model);
   command->add_option("--prompt", options->prompt, "the text to continue")->type_name("TEXT");
   command->add_option("--prompt-file", options->prompt_file, "the same from a file, - for input")
@@ -80,8 +95,8 @@ void add_generate(CLI::App& model) {
 void add_convert(CLI::App& model, const std::string& name, const std::string& summary,
                  const std::vector<std::string>& examples) {
   auto options = std::make_shared<ConvertOptions>();
-  CLI::App* command = add_command(model, name, summary, examples,
-                                  [options] { learn_commands().convert(*options); });
+  CLI::App* command = add_command_of_models(model, name, summary, examples,
+                                            [options] { learn_commands().convert(*options); });
   add_directory(command, options->input);
   command->add_option("-o,--output", options->output, "the directory to write")
       ->type_name("DIR")
@@ -96,7 +111,7 @@ void add_convert(CLI::App& model, const std::string& name, const std::string& su
 
 void add_new(CLI::App& model) {
   auto options = std::make_shared<NewModelOptions>();
-  CLI::App* command = add_command(
+  CLI::App* command = add_command_of_models(
       model, "new", "Make a model with fresh weights.",
       {"shellgame model new --set model_type=delta_net --set hidden_size=64 --set num_heads=2 "
        "--set num_hidden_layers=2 --set vocab_size=90 --output DIR",

@@ -3,12 +3,15 @@
 
 #include <algorithm>
 
+#include "shellgame/episodes/schedule_source.h"
 #include "shellgame/episodes/sequence_source.h"
 #include "shellgame/episodes/trace_source.h"
 #include "shellgame/system/error.h"
 #include "shellgame/tool/command.h"
+#include "shellgame/tool/plugins.h"
 #include "shellgame/tool/probe_options.h"
 #include "shellgame/tool/run_source.h"
+#include "shellgame/train/toml_json.h"
 
 namespace shellgame {
 namespace {
@@ -22,7 +25,9 @@ struct Given {
   std::string run;
   std::uint64_t commands = 64, spacing = 2;
   bool words = false;
+  std::vector<std::string> plugins, settings;
   ProbeOptions options;
+  ScheduleOptions schedule;
 };
 
 // Every element of a word is a command, and every product is asked for.
@@ -41,10 +46,18 @@ SequenceSpec word_problem(const Given& given, const Experiment* run) {
 
 void run(const Given& given) {
   ProbeOptions options = given.options;
+  for (const std::string& setting : given.settings) set_by_path(options.settings, setting);
+  use_plugins(given.plugins);
   const std::optional<Experiment> run = open_run(given.run, options.model, options.tokenizer);
   const bool other_task = given.task->has_file() || given.task->given("moves") != nullptr ||
                           given.task->given("group") != nullptr;
-  if (given.words || (run && run->sequence && !other_task)) {
+  if (given.schedule.given()) {
+    const auto cells = given.schedule.cells();
+    if (cells.size() != 1)
+      wrong_use("a probe takes one cell of a schedule, not {}: choose it with --set", cells.size());
+    options.count = std::min(options.count, cells[0]->traces());
+    options.data = std::make_shared<ScheduleData>(cells[0]);
+  } else if (given.words || (run && run->sequence && !other_task)) {
     options.data = std::make_shared<SequenceData>(word_problem(given, run ? &*run : nullptr));
   } else {
     Task task = trace_task(*given.task, run ? &*run : nullptr);
@@ -68,6 +81,7 @@ CLI::App* add_probe_of(CLI::App& probe, const std::shared_ptr<Given>& given,
   given->spacing = spacing;
   CLI::App* command = add_command(probe, name, summary, examples, [given] { run(*given); });
   add_model_options(command, given->run, options.model, options.tokenizer, {"fp32", "fp64"});
+  add_plugin_option(command, given->plugins);
   command->add_flag("--word-problem", given->words,
                     "words of --group instead of traces: each element is a command, each product "
                     "is asked for (the default of a run that was trained on them)");
@@ -78,6 +92,7 @@ CLI::App* add_probe_of(CLI::App& probe, const std::shared_ptr<Given>& given,
   add_number(command, "--seed", options.seed, kSmallSeedBounds,
              "an evaluation seed: training never sees its traces");
   add_answer_options(command, options.format, options.output);
+  given->schedule.add(command);
   given->task.emplace(command, std::vector<std::string>{"commands", "spacing", "stages"});
   return command;
 }
@@ -111,6 +126,20 @@ void add_intervene(CLI::App& probe) {
   add_number(command, "--layer", options.layer, kPlaceBounds, "only this layer")
       ->default_str("all");
   add_number(command, "--head", options.head, kPlaceBounds, "only this head")->default_str("all");
+}
+
+void add_custom(CLI::App& probe) {
+  const auto given = std::make_shared<Given>();
+  CLI::App* command = add_probe_of(
+      probe, given, "custom", "A probe of a plug-in, by its name.",
+      {"shellgame probe custom NAME --plugin FILE.so --run DIR --setting depth=2"}, 64, 2, 64);
+  given->options.custom = true;
+  command->add_option("name", given->options.probe, "a probe that a plug-in has registered")
+      ->type_name("NAME")
+      ->required();
+  command->add_option("--setting", given->settings, "a setting of the probe")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
 }
 
 }  // namespace
@@ -150,6 +179,7 @@ void add_probe(CLI::App& app) {
       64, 2, 64);
   add_number(command, "--places", tracker->options.places, kStatePlaces,
              "commands of each trace after which states are read");
+  add_custom(*probe);
 }
 
 }  // namespace shellgame

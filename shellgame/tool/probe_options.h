@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,7 @@
 namespace shellgame {
 
 struct ProbeOptions {
-  std::string probe;  // betas, keys, intervene, state, find-tracker
+  std::string probe;  // a name of find_probe's table
   ModelPlace model;
   std::string tokenizer;  // empty: the model's own, else lexemes
   SharedData data;
@@ -23,6 +24,9 @@ struct ProbeOptions {
   std::vector<double> amounts;
   // state, find-tracker
   std::uint64_t places = 12;
+  // a probe of a plug-in
+  bool custom = false;
+  nlohmann::json settings = nlohmann::json::object();
 };
 
 }  // namespace shellgame

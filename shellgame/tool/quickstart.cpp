@@ -10,8 +10,8 @@
 #include "shellgame/system/messages.h"
 #include "shellgame/tasks/trace.h"
 #include "shellgame/tool/command.h"
-#include "shellgame/tool/sweep.h"
 #include "shellgame/tool/verify.h"
+#include "shellgame/train/run_sweep.h"
 
 namespace shellgame {
 namespace {
@@ -82,14 +82,7 @@ double accuracy_at(const Json& entry, std::size_t cell) {
 void compare_architectures(const std::string& folder) {
   const std::string experiment = folder + "/quickstart.toml", runs = folder + "/runs";
   write_file(experiment, kQuickstartExperiment);
-  const Json all = run_sweep({.experiment = experiment,
-                              .seeds = "0",
-                              .run = runs,
-                              .format = "text",
-                              .from = {},
-                              .settings = {},
-                              .arms = {}},
-                             1);
+  const Json all = sweep_json(run_sweep({.experiment = experiment, .run = runs}, 1));
   for (const Json& entry : all["runs"]) {
     for (const Json& failed : entry["failed"])
       fail("the run of {} failed: {}", settings_name(entry), failed["why"].get<std::string>());

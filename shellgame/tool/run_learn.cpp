@@ -3,6 +3,7 @@
 #include <c10/util/Exception.h>
 
 #include "shellgame/kernels/targets.h"
+#include "shellgame/models/load_plugin.h"
 #include "shellgame/ops/engine.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
@@ -25,7 +26,7 @@ auto in_a_sentence(const Options& options) {
 }  // namespace
 }  // namespace shellgame
 
-// The library has its own copy of the core, so threads and signals are set up here again.
+// LibTorch's threads are as many as the tool's.
 extern "C" const shellgame::LearnCommands* shellgame_learn_commands(int threads) {
   using namespace shellgame;
   static const LearnCommands commands = {.describe = in_a_sentence<run_describe>,
@@ -36,10 +37,10 @@ extern "C" const shellgame::LearnCommands* shellgame_learn_commands(int threads)
                                          .bench_model = in_a_sentence<run_bench_model>,
                                          .train = in_a_sentence<run_train>,
                                          .evaluate = in_a_sentence<run_evaluate>,
-                                         .probe = in_a_sentence<run_probe>};
+                                         .probe = in_a_sentence<run_probe>,
+                                         .load_plugins = in_a_sentence<load_plugins>};
   use_threads(threads);
   keep_freed_memory();
   use_simd_target_of_environment();
-  remove_temporary_files_on_interrupt();
   return &commands;
 }

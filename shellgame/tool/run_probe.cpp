@@ -3,12 +3,7 @@
 
 #include "shellgame/models/checkpoint.h"
 #include "shellgame/models/model_tokenizer.h"
-#include "shellgame/probe/betas.h"
-#include "shellgame/probe/intervene.h"
-#include "shellgame/probe/keys.h"
-#include "shellgame/probe/state.h"
-#include "shellgame/probe/table.h"
-#include "shellgame/probe/tracker.h"
+#include "shellgame/probe/probe.h"
 #include "shellgame/random/seeds.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
@@ -22,39 +17,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json report_of(const ProbeOptions& options, const Model& model, const WholeEpisodes& traces) {
-  if (options.probe == "betas") return probe_betas(model, traces.all());
-  if (options.probe == "keys") return probe_keys(model, traces.all());
-  if (options.probe == "state") return probe_state(model, traces, options.places);
-  if (options.probe == "find-tracker") {
-    return find_tracker(model, traces, {.places = options.places});
-  }
-  return probe_intervene(model, traces.source(), options.count,
-                         {.change = parse_change(options.change),
-                          .tap = options.tap,
-                          .layer = static_cast<int>(options.layer),
-                          .head = static_cast<int>(options.head),
-                          .amounts = options.amounts});
-}
-
-std::string as_text(const ProbeOptions& options, const Json& report) {
-  if (options.probe == "betas") return betas_as_text(report);
-  if (options.probe == "intervene") return intervene_as_text(report);
-  std::string text;
-  if (options.probe == "find-tracker") {
-    text =
-        fmt::format("{}\naccuracy {:.4f}, chance {:.4f}\n", report.at("reason").get<std::string>(),
-                    report.at("accuracy").get<double>(), report.at("chance").get<double>());
-  }
-  if (options.probe == "state") {
-    text = fmt::format("chance {:.4f}", report.at("chance").get<double>());
-    if (report.at("bayes_accuracy").is_number()) {
-      text += fmt::format(", the most probable value is right in {:.4f}",
-                          report.at("bayes_accuracy").get<double>());
-    }
-    text += '\n';
-  }
-  return text + rows_as_text(report.at("heads"));
+// Of the probe's own options those that were declared for it; find_probe's table knows what they
+// do.
+nlohmann::json settings_of(const ProbeOptions& options) {
+  if (options.custom) return options.settings;
+  if (options.probe != "intervene") return {{"places", options.places}};
+  return {{"change", options.change},
+          {"tap", options.tap},
+          {"layer", options.layer},
+          {"head", options.head},
+          {"amounts", options.amounts}};
 }
 
 void check_vocabulary(const Model& model, std::uint64_t tokens, const std::string& of) {
@@ -64,19 +36,22 @@ void check_vocabulary(const Model& model, std::uint64_t tokens, const std::strin
 }
 
 // `report`: what was asked; the answer is added to it.
-void write_report(const ProbeOptions& options, const Model& model, const WholeEpisodes& traces,
-                  Json report) {
-  report.update(report_of(options, model, traces));
+void write_report(const ProbeOptions& options, const ProbeEntry& probe, const Model& model,
+                  const WholeEpisodes& traces, Json report) {
+  report.update(probe.ask({.model = model,
+                           .episodes = traces,
+                           .count = options.count,
+                           .settings = settings_of(options)}));
   OutputFile file(options.output);
   if (options.format == "json") {
     file.write(report.dump(1) + "\n");
   } else if (options.format == "csv") {
-    file.write(rows_as_csv(report.at(options.probe == "betas" ? "kinds" : "heads")));
+    file.write(probe_as_csv(probe, report));
   } else {
     file.write(printable_lines(fmt::format("{}: {}, {}, {} traces\n", options.model.directory,
                                            report.at("task").get<std::string>(),
                                            axes_words(traces.source().axes()), options.count) +
-                               as_text(options, report)));
+                               probe_as_text(probe, report)));
   }
   file.commit();
 }
@@ -84,6 +59,7 @@ void write_report(const ProbeOptions& options, const Model& model, const WholeEp
 }  // namespace
 
 void run_probe(const ProbeOptions& options) {
+  const ProbeEntry& probe = find_probe(options.probe);
   const Model model = open_model(options.model);
   const auto tokenizer =
       tokenizer_for(*options.data, options.tokenizer, options.model.directory, model);
@@ -97,9 +73,8 @@ void run_probe(const ProbeOptions& options) {
   for (const Coordinate& axis : source->axes()) asked[axis.name] = axis_json(axis);
   asked["count"] = options.count;
   asked["seed"] = options.seed;
-  // Interventions are judged on episodes that evaluation makes for itself.
-  const std::uint64_t kept = options.probe == "intervene" ? 0 : options.count;
-  write_report(options, model, WholeEpisodes(std::move(source), kept), asked);
+  const std::uint64_t kept = probe.keeps_episodes ? options.count : 0;
+  write_report(options, probe, model, WholeEpisodes(std::move(source), kept), asked);
 }
 
 }  // namespace shellgame

@@ -6,6 +6,8 @@
 #include <filesystem>
 
 #include "shellgame/system/error.h"
+#include "shellgame/system/files.h"
+#include "shellgame/tool/plugins.h"
 
 namespace shellgame {
 
@@ -26,7 +28,9 @@ std::optional<Experiment> open_run(const std::string& run, ModelPlace& model,
     fail("a run must have the directory '{}', and it is not there: has the training ended?",
          model.directory);
   }
-  Experiment experiment = read_experiment(run + "/experiment.toml");
+  const std::string record = run + "/experiment.toml";
+  use_plugins(experiment_plugins(read_file(record), record));
+  Experiment experiment = read_experiment(record);
   if (tokenizer.empty() && !std::filesystem::exists(model.directory + "/tokenizer.json")) {
     tokenizer = experiment.tokenizer;
   }

@@ -7,6 +7,7 @@
 #include <ctime>
 #include <filesystem>
 
+#include "shellgame/models/load_plugin.h"
 #include "shellgame/ops/engine.h"
 #include "shellgame/system/cores.h"
 #include "shellgame/system/error.h"
@@ -57,15 +58,20 @@ Experiment experiment_of(const TrainCommandOptions& options) {
   if (!options.arm.empty()) changes.push_back("arm=" + options.arm);
   if (options.threads > 0) changes.push_back(fmt::format("threads={}", options.threads));
   // What the user names may be a pipe; a record of a run is a file.
-  Experiment experiment = options.experiment.empty()
-                              ? read_experiment(file, changes)
-                              : parse_experiment(read_input(file), file, changes);
-  std::string from = options.from;
-  // A run that goes on knows where its first weights came from.
+  const std::string text = options.experiment.empty() ? read_file(file) : read_input(file);
   const std::string record = options.run + "/experiment.toml";
-  if (from.empty() && experiment.from.empty() && options.resume && std::filesystem::exists(record))
-    from = read_experiment(record).from;
-  set_run_choices(experiment, experiment.threads == 0 ? thread_count() : experiment.threads, from);
+  const bool goes_on = options.resume && std::filesystem::exists(record);
+  std::vector<std::string> plugins = options.plugins;
+  // A run that goes on knows its plug-ins, and where its first weights came from.
+  if (plugins.empty() && experiment_plugins(text, file).empty() && goes_on)
+    plugins = experiment_plugins(read_file(record), record);
+  load_plugins(plugins);
+  load_plugins(experiment_plugins(text, file));
+  Experiment experiment = parse_experiment(text, file, changes);
+  std::string from = options.from;
+  if (from.empty() && experiment.from.empty() && goes_on) from = read_experiment(record).from;
+  set_run_choices(experiment, experiment.threads == 0 ? thread_count() : experiment.threads, from,
+                  plugins);
   return experiment;
 }
 

@@ -4,6 +4,7 @@
 #include "shellgame/system/threads.h"
 #include "shellgame/tool/command.h"
 #include "shellgame/tool/learn_commands.h"
+#include "shellgame/tool/plugins.h"
 
 namespace shellgame {
 namespace {
@@ -14,14 +15,14 @@ constexpr int kInterrupted = 130;  // as shells count a program that Ctrl-C ende
 
 void add_train(CLI::App& app) {
   auto options = std::make_shared<TrainCommandOptions>();
-  CLI::App* command =
-      add_command(app, "train",
-                  "Train a model as an experiment file says; it can be interrupted at any moment "
-                  "and continued.",
-                  {"shellgame train experiments/smoke.toml --run runs/smoke",
-                   "shellgame train experiments/smoke.toml --run runs/other --set seed=3 --set "
-                   "stages.0.batch=16",
-                   "shellgame train --run runs/smoke --resume"});
+  CLI::App* command = add_command(
+      app, "train",
+      "Train a model as an experiment file says; it can be interrupted at any moment "
+      "and continued.",
+      {"shellgame train experiments/smoke/experiment.toml --run runs/smoke",
+       "shellgame train experiments/smoke/experiment.toml --run runs/other --set seed=3 --set "
+       "stages.0.batch=16",
+       "shellgame train --run runs/smoke --resume"});
   command->callback([options, command] {
     if (command->count("--threads") > 0) options->threads = thread_count();
     if (!learn_commands().train(*options)) std::exit(kInterrupted);
@@ -47,6 +48,7 @@ void add_train(CLI::App& app) {
       ->add_option("--from", options->from,
                    "start from this model's weights (the file's key `from`)")
       ->type_name("MODEL_DIR");
+  add_plugin_option(command, options->plugins);
   command->add_flag("--quiet", options->quiet, "print nothing but what is wrong");
 }
 

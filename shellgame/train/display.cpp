@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "shellgame/system/messages.h"
+#include "shellgame/train/cell_name.h"
 
 namespace shellgame {
 namespace {
@@ -76,7 +77,7 @@ void Display::clear() {
   drawn_ = false;
 }
 
-void Display::step(const TrainingStep& report) {
+void Display::step_done(const TrainingStep& report) {
   if (quiet_) return;
   const auto now = Clock::now();
   if (now - shown_ < (terminal_ ? Clock::duration(kRedraw) : Clock::duration(kLine))) return;
@@ -89,13 +90,33 @@ void Display::step(const TrainingStep& report) {
   }
 }
 
-void Display::say(const std::string& sentence) {
-  if (!quiet_) warn(sentence);
-}
+void Display::say(const std::string& sentence) { noticed(sentence, false); }
 
-void Display::warn(const std::string& sentence) {
+void Display::noticed(const std::string& sentence, bool wrong) {
+  if (quiet_ && !wrong) return;
   clear();
   shellgame::say("{}", sentence);
+}
+
+void Display::stage_ends(const TrainingStage& stage) {
+  say(fmt::format("stage {} {} finished after {} steps: accuracy {:.4f}, {} tokens, {}",
+                  stage.stage + 1, stage.name, stage.steps, stage.accuracy, stage.tokens,
+                  clock_text(stage.seconds)));
+}
+
+void Display::evaluated(const TrainingEvaluation& evaluation) {
+  for (const auto& cell : evaluation.cells)
+    say(fmt::format("step {}: accuracy {:.4f} at {}", evaluation.step, cell.value("accuracy", 0.0),
+                    cell_name(cell)));
+}
+
+void Display::ended(const TrainingEnd& end) {
+  if (!end.complete) {
+    say(fmt::format("stopped at step {}; use --resume to continue", end.step));
+    return;
+  }
+  say(fmt::format("{}: {} steps, {} tokens, {}; accuracy {:.4f} over the last steps", end.model,
+                  end.step, end.tokens, clock_text(end.seconds), end.accuracy));
 }
 
 }  // namespace shellgame

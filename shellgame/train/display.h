@@ -6,32 +6,24 @@
 #include <cstdint>
 #include <string>
 
+#include "shellgame/train/train_observer.h"
+
 namespace shellgame {
 
-struct TrainingStep {
-  std::size_t stage = 0, stages = 1;
-  std::string stage_name;  // "(16,2)"
-  std::int64_t stage_step = 0, stage_steps = 1;
-  std::int64_t step = 0, steps = 1;  // at most
-  double loss = 0, accuracy = 0;     // of revealed values, running
-  double tokens_per_second = 0;
-  double utilisation = 0;   // of the machine's GEMM peak; 0: not known
-  double seconds = 0;       // trained so far
-  double step_seconds = 0;  // a step of this stage, lately
-};
-
-class Display {
+class Display : public TrainObserver {
  public:
-  explicit Display(bool quiet);
-  ~Display();
-  void step(const TrainingStep& report);
-  // A line of its own, which stays.
-  void say(const std::string& sentence);
-  // The same, of what is wrong: also where it is to be quiet.
-  void warn(const std::string& sentence);
+  explicit Display(bool quiet);  // quiet: only what is wrong
+  ~Display() override;
+  void noticed(const std::string& sentence, bool wrong) override;
+  void stage_ends(const TrainingStage& stage) override;
+  void step_done(const TrainingStep& report) override;
+  void evaluated(const TrainingEvaluation& evaluation) override;
+  void ended(const TrainingEnd& end) override;
 
  private:
   void clear();
+  // A line of its own, which stays.
+  void say(const std::string& sentence);
   using Clock = std::chrono::steady_clock;
   bool quiet_, terminal_, drawn_ = false;
   Clock::time_point shown_{};

@@ -1,5 +1,6 @@
 #include "shellgame/train/experiment.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "shellgame/episodes/sequence_source.h"
@@ -129,6 +130,17 @@ Json written(const Settings& settings) {
   return table;
 }
 
+std::vector<std::string> plugins_of(const Json& json, const std::string& file) {
+  if (json.is_null()) return {};
+  const bool texts = json.is_array() && std::ranges::all_of(json, [](const Json& one) {
+                       return one.is_string() && !one.get<std::string>().empty();
+                     });
+  if (!texts)
+    throw InputError(file,
+                     fmt::format("key 'plugins' must be a list of files, not {}", json.dump()));
+  return json.get<std::vector<std::string>>();
+}
+
 // Reads one experiment; errors name the file and the path of the key.
 class Reader {
  public:
@@ -157,6 +169,7 @@ class Reader {
     } else {
       e.task = read_task(task.is_null() ? Json::object() : task, Task(), "task");
     }
+    e.plugins = plugins_of(keys.take("plugins"), file_);
     const Json model = keys.take("model");
     if (!model.is_object() || !model.contains("model_type"))
       throw InputError(file_, "an experiment must have [model] with a model_type");
@@ -219,6 +232,12 @@ class Reader {
     if (!json.is_object()) throw InputError(file_, fmt::format("'{}' must be a table", where));
     for (const auto& [name, value] : json.items()) {
       const TaskKey* key = find_task_key(name);
+      if (name == "schedule")
+        throw InputError(file_, fmt::format("key '{}.schedule': a schedule is for evaluation "
+                                            "(evaluate --schedule), not for training: forced "
+                                            "outcomes teach false probabilities; sticky-share "
+                                            "gives runs to train on",
+                                            where));
       if (key == nullptr) {
         std::vector<std::string> names;
         for (const TaskKey& known : task_keys()) names.push_back(known.name);
@@ -363,6 +382,7 @@ class Reader {
   static void resolve(Experiment& e, const std::string& loss) {
     Json& r = e.resolved;
     r.update(written(e));
+    if (!e.plugins.empty()) r["plugins"] = e.plugins;
     r["loss"] = loss;
     r["other-tokens"] = e.loss != LossOn::kBeliefsOnly;
     if (e.sequence) {
@@ -527,7 +547,20 @@ std::string placed_tokenizer(const std::string& name) {
 
 }  // namespace
 
-void set_run_choices(Experiment& experiment, int threads, const std::string& from) {
+std::vector<std::string> experiment_plugins(std::string_view toml, const std::string& file) {
+  const Json json = toml_to_json(toml, file);
+  return plugins_of(json.value("plugins", Json()), file);
+}
+
+void set_run_choices(Experiment& experiment, int threads, const std::string& from,
+                     const std::vector<std::string>& plugins) {
+  std::vector<std::string> named = experiment.plugins, all;
+  named.insert(named.end(), plugins.begin(), plugins.end());
+  for (const std::string& file : named) {
+    if (std::ranges::find(all, absolute(file)) == all.end()) all.push_back(absolute(file));
+  }
+  experiment.plugins = all;
+  if (!all.empty()) experiment.resolved["plugins"] = all;
   if (!from.empty()) experiment.from = from;
   if (!experiment.from.empty()) experiment.from = absolute(experiment.from);
   experiment.tokenizer = placed_tokenizer(experiment.tokenizer);

@@ -89,6 +89,7 @@ struct Experiment {
   std::string tokenizer = "lexeme";
   nlohmann::json model = nlohmann::json::object();  // keys of config.json
   std::string init = "fla";                         // or torch
+  std::vector<std::string> plugins;                 // shared libraries (docs/plugins.md)
   std::string from;  // a Hugging Face directory whose weights are the first; "": drawn
   LossOn loss = LossOn::kAllTokens;
   OptimiserSettings optimiser;
@@ -119,9 +120,12 @@ BatchPlan batch_plan(const Experiment& experiment, std::size_t stage, const Toke
 // what was left out.
 std::vector<SharedData> evaluation_points(const Experiment& experiment,
                                           std::vector<std::string>& notes);
-// What the command of a run decides beside the file, also in `resolved`: threads, and the model
-// whose weights are the first ("" leaves the file's), as an absolute path.
-void set_run_choices(Experiment& experiment, int threads, const std::string& from);
+// The plug-ins that a file names, which must be loaded before it is read: its tasks may be theirs.
+std::vector<std::string> experiment_plugins(std::string_view toml, const std::string& file);
+// What the command of a run decides beside the file, also in `resolved`: threads, the model whose
+// weights are the first ("" leaves the file's) and more plug-ins, with absolute paths.
+void set_run_choices(Experiment& experiment, int threads, const std::string& from,
+                     const std::vector<std::string>& plugins = {});
 // Where two experiments differ, as a part of a sentence: "it differs at /seed: 4"; empty if they
 // are the same.
 std::string experiment_difference(const Experiment& stored, const Experiment& given);

@@ -56,10 +56,12 @@ RowMemory measure_row_memory(const Model& model, std::int64_t longest) {
     row.of_token = std::max(0.0, first - 3 * u * pair);
   }
   double window = 0;
-  for (const LayerSpec& layer : model.config().spec().layers) {
-    if (layer.mixer != "attention") continue;
-    const std::int64_t own = layer.options.size_or("window_size", 0);
-    window = std::max(window, own > 0 ? static_cast<double>(own) : row.window);
+  for (std::size_t i = 0; i < model.layers(); ++i) {
+    for (const Remembered& kept : model.declaration(i).remembers) {
+      if (kept.kind != Remembered::Kind::kTokens) continue;
+      // A token meets itself and those that are remembered.
+      window = std::max(window, kept.most > 0 ? static_cast<double>(kept.most + 1) : row.window);
+    }
   }
   if (window > 0) row.window = window;
   // What a second row does not need again.

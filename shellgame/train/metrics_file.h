@@ -8,17 +8,23 @@
 #include <string>
 #include <vector>
 
+#include "shellgame/train/train_observer.h"
+
 namespace shellgame {
 
-class MetricsFile {
+class MetricsFile : public TrainObserver {
  public:
   // Keeps the lines of steps up to `last_step` of what is there, and drops the rest (lines that are
   // damaged, and a last one that was torn). TensorBoard's file in `directory`/tensorboard is made
   // anew from them.
   MetricsFile(const std::string& directory, std::int64_t last_step);
-  ~MetricsFile();
+  ~MetricsFile() override;
   MetricsFile(const MetricsFile&) = delete;
   MetricsFile& operator=(const MetricsFile&) = delete;
+
+  void step_done(const TrainingStep& step) override { append(step.metrics); }
+  void evaluated(const TrainingEvaluation& evaluation) override { append(evaluation.metrics); }
+  void checkpoint_begins(std::int64_t) override { sync(); }
 
   // Throws Error if the system cannot write it (a full disk).
   void append(const nlohmann::ordered_json& line);

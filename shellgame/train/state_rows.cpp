@@ -14,18 +14,14 @@ constexpr const char* kChannelMixer = "channel_mixer";
 
 }  // namespace
 
-bool rows_are_apart(const ModelState& state) {
-  for (const LayerState& layer : state.layers) {
-    for (const auto* part : {&layer.mixer, &layer.channel_mixer}) {
-      for (const auto& [name, tensor] : *part) {
-        if (tensor.dim() == 0) return false;
-      }
-    }
+bool rows_are_apart(const Model& model) {
+  for (std::size_t i = 0; i < model.layers(); ++i) {
+    if (!model.declaration(i).rows_are_apart()) return false;
   }
   return true;
 }
 
-void restart_rows(ModelState& state, const std::vector<bool>& rows) {
+void restart_rows(const Model& model, ModelState& state, const std::vector<bool>& rows) {
   at::Tensor kept = at::ones({static_cast<std::int64_t>(rows.size())}, at::kBool);
   bool any = false;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -33,22 +29,25 @@ void restart_rows(ModelState& state, const std::vector<bool>& rows) {
     any = any || rows[i];
   }
   if (!any) return;
-  for (LayerState& layer : state.layers) {
-    for (auto* part : {&layer.mixer, &layer.channel_mixer}) {
-      for (auto& [name, tensor] : *part) {
-        std::vector<std::int64_t> shape(static_cast<std::size_t>(tensor.dim()), 1);
-        shape.at(0) = kept.size(0);
-        // Not a product: what a row holds may be infinite.
-        tensor = at::where(kept.view(shape).to(tensor.device()), tensor, at::zeros_like(tensor));
-      }
-    }
+  const auto restart = [&](at::Tensor& tensor, const at::Tensor& begin) {
+    std::vector<std::int64_t> shape(static_cast<std::size_t>(tensor.dim()), 1);
+    shape.at(0) = kept.size(0);
+    // Not a product: what a row holds may be infinite.
+    tensor = at::where(
+        kept.view(shape).to(tensor.device()), tensor,
+        begin.defined() ? begin.to(tensor.options()).expand_as(tensor) : at::zeros_like(tensor));
+  };
+  for (std::size_t i = 0; i < state.layers.size(); ++i) {
+    for (const Remembered& one : model.declaration(i).remembers)
+      restart(state.layers[i].mixer.at(one.name), one.begin);
+    for (auto& [name, tensor] : state.layers[i].channel_mixer) restart(tensor, {});
   }
 }
 
-void begin_rows(ModelState& state, const std::vector<bool>& fresh) {
+void begin_rows(const Model& model, ModelState& state, const std::vector<bool>& fresh) {
   if (state.layers.empty()) return;
-  if (rows_are_apart(state)) {
-    restart_rows(state, fresh);
+  if (rows_are_apart(model)) {
+    restart_rows(model, state, fresh);
   } else if (fresh.at(0)) {
     state = ModelState();
   }

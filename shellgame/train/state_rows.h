@@ -5,18 +5,19 @@
 #include <string>
 #include <vector>
 
-#include "shellgame/models/pass.h"
+#include "shellgame/models/model.h"
 
 namespace shellgame {
 
-// Whether every row of a batch has a state of its own, of which zeros are the beginning: true of
-// recurrent mixers, not of attention, whose rows share their position.
-bool rows_are_apart(const ModelState& state);
-// The chosen rows at the beginning again.
-void restart_rows(ModelState& state, const std::vector<bool>& rows);
+// Whether every row of a batch can begin anew without the others: true of recurrent mixers, not of
+// those that count positions or keep tokens (MixerDeclaration).
+bool rows_are_apart(const Model& model);
+// The chosen rows at the beginning again, as mixers declare it; what channel mixers remember begins
+// at zero. Rows must be apart.
+void restart_rows(const Model& model, ModelState& state, const std::vector<bool>& rows);
 
-// The rows of a stream that begin anew; where rows share their position, all do or none.
-void begin_rows(ModelState& state, const std::vector<bool>& fresh);
+// The rows of a stream that begin anew; where they are not apart, all do or none.
+void begin_rows(const Model& model, ModelState& state, const std::vector<bool>& fresh);
 
 // All tensors by name ("0.mixer.recurrent"), and back.
 std::map<std::string, at::Tensor> state_tensors(const ModelState& state);

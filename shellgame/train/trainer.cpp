@@ -23,7 +23,6 @@
 #include "shellgame/system/process_memory.h"
 #include "shellgame/system/processor_time.h"
 #include "shellgame/system/saturating.h"
-#include "shellgame/train/cell_name.h"
 #include "shellgame/train/display.h"
 #include "shellgame/train/first_weights.h"
 #include "shellgame/train/memory_estimate.h"
@@ -134,7 +133,7 @@ class Run {
     check_memory();
     const RunDirectory directory(options_.run, experiment_, options_.resume);
     for (const std::string& difference : directory.differences())
-      display_.warn(fmt::format("this run goes on in another environment: {}", difference));
+      notice(true, fmt::format("this run goes on in another environment: {}", difference));
     if (begun_ != has_checkpoints())
       fail("the checkpoints of '{}' came or went while this run started: start it again",
            options_.run);
@@ -151,6 +150,38 @@ class Run {
   }
 
  private:
+  // --- who is told
+
+  template <class Tell>
+  void tell(const Tell& to) {
+    to(display_);
+    if (metrics_) to(*metrics_);
+    for (TrainObserver* one : options_.observers) to(*one);
+  }
+
+  void notice(bool wrong, const std::string& sentence) {
+    tell([&](TrainObserver& one) { one.noticed(sentence, wrong); });
+  }
+
+  TrainingStage stage_now() const {
+    return {.stage = place_.stage,
+            .name = stage_name(),
+            .steps = place_.stage_step,
+            .tokens = tokens_,
+            .accuracy = running_accuracy(),
+            .seconds = seconds_};
+  }
+
+  void tell_end(bool complete) {
+    const TrainingEnd end{.complete = complete,
+                          .model = complete ? options_.run + "/model" : "",
+                          .step = place_.step,
+                          .tokens = tokens_,
+                          .accuracy = running_accuracy(),
+                          .seconds = seconds_};
+    tell([&](TrainObserver& one) { one.ended(end); });
+  }
+
   // --- before the first step
 
   void prepare_model() {
@@ -159,8 +190,8 @@ class Run {
     if (!experiment_.from.empty() && !begun_) {
       const std::string others = read_first_weights(experiment_.from, model_);
       if (!others.empty())
-        display_.warn(fmt::format("the model of '{}' has another configuration: {}",
-                                  experiment_.from, others));
+        notice(true, fmt::format("the model of '{}' has another configuration: {}",
+                                 experiment_.from, others));
     }
     if (experiment_.precision == "fp64") model_.to(at::kDouble);
     if (experiment_.precision == "bf16") model_.to(at::kBFloat16);
@@ -183,18 +214,21 @@ class Run {
                               kEvaluatedTraceBytes),
           fmt::format("what is counted of {} evaluated traces", experiment_.evaluation.count));
     if (experiment_.device != "cpu") {
-      display_.say(fmt::format("{}: {} parameters", name, model_.parameter_count()));
+      notice(false, fmt::format("{}: {} parameters", name, model_.parameter_count()));
       return;
     }
     const std::int64_t left = available_memory(), taken = peak_memory();
     MemoryEstimate most = estimate_memory(model_, experiment_, tokenizer_.get());
     most.parameters += average_->bytes();
     const std::int64_t need = saturating_add(program_memory_, most.total());
-    display_.say(fmt::format(
-        "{}: {} parameters; memory: about {} (the program itself {}, weights and optimiser {}, "
-        "activations {})",
-        name, model_.parameter_count(), in_mebibytes(need), in_mebibytes(program_memory_),
-        in_mebibytes(most.parameters), in_mebibytes(saturating_add(most.activations, most.rows))));
+    notice(
+        false,
+        fmt::format(
+            "{}: {} parameters; memory: about {} (the program itself {}, weights and optimiser {}, "
+            "activations {})",
+            name, model_.parameter_count(), in_mebibytes(need), in_mebibytes(program_memory_),
+            in_mebibytes(most.parameters),
+            in_mebibytes(saturating_add(most.activations, most.rows))));
     if (left > 0 && need > left + taken) {
       fail(
           "the run needs about {} of memory and the machine has {} for it: a smaller batch, with "
@@ -208,7 +242,7 @@ class Run {
     if (options_.resume) {
       const at::NoGradGuard no_gradients;
       checkpoint = read_newest_checkpoint(
-          checkpoints_, model_, [&](const std::string& sentence) { display_.warn(sentence); },
+          checkpoints_, model_, [&](const std::string& sentence) { notice(true, sentence); },
           [&](const RunCheckpoint& found) { restore(found); });
       // To begin anew would lose what the checkpoints may still hold for who looks into them.
       if (!checkpoint && !checkpoint_steps(checkpoints_).empty())
@@ -216,18 +250,24 @@ class Run {
             "none of the checkpoints in '{}' is whole; remove them, and --resume starts from the "
             "beginning",
             checkpoints_);
-      display_.say(checkpoint ? fmt::format("going on from step {}", checkpoint->step)
-                              : "there is no checkpoint yet: starting from the beginning");
+      notice(false, checkpoint ? fmt::format("going on from step {}", checkpoint->step)
+                               : "there is no checkpoint yet: starting from the beginning");
     }
     if (!checkpoint) begin_stage(0);
     metrics_.emplace(options_.run, place_.step);
     for (const std::string& sentence : metrics_->damaged())
-      display_.warn(sentence + "; the line is left out");
+      notice(true, sentence + "; the line is left out");
     if (const std::int64_t step = metrics_->first_missing(); step > 0)
-      display_.warn(
-          fmt::format("'{}/metrics.jsonl' lacks step {} and perhaps later ones before "
-                      "the checkpoint: somebody else has changed it",
-                      options_.run, step));
+      notice(true, fmt::format("'{}/metrics.jsonl' lacks step {} and perhaps later ones before "
+                               "the checkpoint: somebody else has changed it",
+                               options_.run, step));
+    const TrainingStart start{.run = options_.run,
+                              .step = place_.step,
+                              .stages = experiment_.stages.size(),
+                              .steps = experiment_.total_steps(),
+                              .parameters = model_.parameter_count()};
+    tell([&](TrainObserver& one) { one.started(start); });
+    if (place_.stage_step == 0) tell([&](TrainObserver& one) { one.stage_begins(stage_now()); });
     saved_ = Clock::now();
     // Other weights than those of the seed cannot be made again.
     if (!checkpoint && !experiment_.from.empty()) save();
@@ -268,17 +308,11 @@ class Run {
   // What a stage needs and can be made again at any step of it.
   void prepare_stage() {
     const StageSettings& stage = stage_settings();
-    bool together = false;
     states_.clear();
-    if (stage.stream) {
-      const at::NoGradGuard no_gradients;
-      ModelState probe;
-      model_.logits(at::zeros({1, 1}, at::kLong).to(model_.parameters()[0].value.device()), &probe);
-      together = !rows_are_apart(probe);
-      states_.resize(static_cast<std::size_t>(stage.accumulation));
-    }
-    batches_ = std::make_unique<Batcher>(
-        batch_plan(experiment_, place_.stage, tokenizer_.get(), together));
+    if (stage.stream) states_.resize(static_cast<std::size_t>(stage.accumulation));
+    batches_ =
+        std::make_unique<Batcher>(batch_plan(experiment_, place_.stage, tokenizer_.get(),
+                                             /*together=*/stage.stream && !rows_are_apart(model_)));
     step_seconds_ = 0;
   }
 
@@ -296,21 +330,20 @@ class Run {
     for (;;) {
       while (stage_is_over()) {
         if (place_.stage + 1 == experiment_.stages.size()) return true;
-        display_.say(fmt::format(
-            "stage {} {} finished after {} steps: accuracy {:.4f}, {} tokens, {}", place_.stage + 1,
-            stage_name(), place_.stage_step, running_accuracy(), tokens_, clock_text(seconds_)));
+        tell([&](TrainObserver& one) { one.stage_ends(stage_now()); });
         begin_stage(place_.stage + 1);
+        tell([&](TrainObserver& one) { one.stage_begins(stage_now()); });
       }
       const auto start = Clock::now();
-      const nlohmann::ordered_json line = one_step(start);
-      metrics_->append(line);
+      const TrainingStep step = one_step(start);
+      tell([&](TrainObserver& one) { one.step_done(step); });
       const EvaluationSettings& evaluation = experiment_.evaluation;
       if (options_.evaluate && evaluation.every > 0 && place_.step % evaluation.every == 0)
         evaluate();
       const bool stop = options_.interrupted != nullptr && *options_.interrupted;
       if (stop || checkpoint_is_due()) save();
       if (stop) {
-        display_.say(fmt::format("stopped at step {}; use --resume to continue", place_.step));
+        tell_end(false);
         return false;
       }
     }
@@ -333,7 +366,7 @@ class Run {
     return all == 0 ? 0 : static_cast<double>(right) / static_cast<double>(all);
   }
 
-  nlohmann::ordered_json one_step(Clock::time_point start) {
+  TrainingStep one_step(Clock::time_point start) {
     const StageSettings& stage = stage_settings();
     const at::Device device = model_.parameters()[0].value.device();
     const double rate = learning_rate_at(experiment_, place_),
@@ -355,7 +388,7 @@ class Run {
       ModelState* state = nullptr;
       if (stage.stream) {
         state = &states_[static_cast<std::size_t>(part)];
-        begin_rows(*state, batch.fresh);
+        begin_rows(model_, *state, batch.fresh);
       }
       const ModelState before = state != nullptr ? *state : ModelState();
       const at::Tensor ids = tensor_of(batch.ids, batch).to(device);
@@ -398,19 +431,20 @@ class Run {
     // A step without a reveal has no accuracy.
     const Json accuracy =
         answers == 0 ? Json() : Json(static_cast<double>(right) / static_cast<double>(answers));
-    report(loss_sum, static_cast<double>(tokens) / step_seconds_);
-    return {{"step", place_.step},
-            {"stage", place_.stage},
-            {"loss", loss_sum},
-            {"accuracy", accuracy},
-            {"learning_rate", rate},
-            {"gradient_norm", gradient_norm_},
-            {"tokens", tokens_},
-            {"seconds", seconds_},
-            {"tokens_per_second", per_second},
-            {"utilisation", utilisation(per_second)},
-            {"data_share", data_seconds / took},
-            {"time", now()}};
+    TrainingStep done = report(loss_sum, static_cast<double>(tokens) / step_seconds_);
+    done.metrics = {{"step", place_.step},
+                    {"stage", place_.stage},
+                    {"loss", loss_sum},
+                    {"accuracy", accuracy},
+                    {"learning_rate", rate},
+                    {"gradient_norm", gradient_norm_},
+                    {"tokens", tokens_},
+                    {"seconds", seconds_},
+                    {"tokens_per_second", per_second},
+                    {"utilisation", utilisation(per_second)},
+                    {"data_share", data_seconds / took},
+                    {"time", now()}};
+    return done;
   }
 
   static double now() {
@@ -440,22 +474,22 @@ class Run {
     return 6.0 * static_cast<double>(counted) * tokens_per_second / peak_;
   }
 
-  void report(double loss, double tokens_per_second) {
+  TrainingStep report(double loss, double tokens_per_second) const {
     std::int64_t before = 0;
     for (std::size_t i = 0; i < place_.stage; ++i) before += experiment_.stages[i].steps;
-    display_.step({.stage = place_.stage,
-                   .stages = experiment_.stages.size(),
-                   .stage_name = stage_name(),
-                   .stage_step = place_.stage_step,
-                   .stage_steps = stage_settings().steps,
-                   .step = before + place_.stage_step,
-                   .steps = experiment_.total_steps(),
-                   .loss = loss,
-                   .accuracy = running_accuracy(),
-                   .tokens_per_second = tokens_per_second,
-                   .utilisation = utilisation(tokens_per_second),
-                   .seconds = seconds_,
-                   .step_seconds = step_seconds_});
+    return {.stage = place_.stage,
+            .stages = experiment_.stages.size(),
+            .stage_name = stage_name(),
+            .stage_step = place_.stage_step,
+            .stage_steps = stage_settings().steps,
+            .step = before + place_.stage_step,
+            .steps = experiment_.total_steps(),
+            .loss = loss,
+            .accuracy = running_accuracy(),
+            .tokens_per_second = tokens_per_second,
+            .utilisation = utilisation(tokens_per_second),
+            .seconds = seconds_,
+            .step_seconds = step_seconds_};
   }
 
   void evaluate() {
@@ -467,14 +501,13 @@ class Run {
     for (auto& cell : cells) {
       for (const char* key : {"seconds", "peak_memory_bytes", "model"}) cell.erase(key);
     }
-    metrics_->append({{"step", place_.step},
-                      {"evaluation", cells},
-                      {"seconds", seconds_since(start)},
-                      {"time", now()}});
-    for (const auto& cell : cells) {
-      display_.say(fmt::format("step {}: accuracy {:.4f} at {}", place_.step,
-                               cell.value("accuracy", 0.0), cell_name(cell)));
-    }
+    const TrainingEvaluation evaluation{.step = place_.step,
+                                        .cells = cells,
+                                        .metrics = {{"step", place_.step},
+                                                    {"evaluation", cells},
+                                                    {"seconds", seconds_since(start)},
+                                                    {"time", now()}}};
+    tell([&](TrainObserver& one) { one.evaluated(evaluation); });
   }
 
   bool checkpoint_is_due() const {
@@ -518,8 +551,11 @@ class Run {
                         {"optimiser_steps", optimiser_->steps()},
                         {"average_steps", average_->steps()},
                         {"state_tokens", seen}};
-    metrics_->sync();
+    tell([&](TrainObserver& one) { one.checkpoint_begins(place_.step); });
     write_checkpoint(checkpoints_, checkpoint, model_, save_options(), experiment_.checkpoint.keep);
+    tell([&](TrainObserver& one) {
+      one.checkpoint_written(place_.step, checkpoint_path(checkpoints_, place_.step));
+    });
     saved_ = Clock::now();
   }
 
@@ -543,9 +579,7 @@ class Run {
                                              {"peak_memory_bytes", peak_memory()}};
       write_record(options_.run + "/result.json", result.dump(1) + "\n");
     }
-    display_.say(fmt::format("{}: {} steps, {} tokens, {}; accuracy {:.4f} over the last steps",
-                             model, place_.step, tokens_, clock_text(seconds_),
-                             running_accuracy()));
+    tell_end(true);
   }
 
   const TrainOptions& options_;

@@ -7,9 +7,11 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "shellgame/models/model.h"
 #include "shellgame/train/experiment.h"
+#include "shellgame/train/train_observer.h"
 
 namespace shellgame {
 
@@ -21,6 +23,8 @@ struct TrainOptions {
   // Evaluates a model at an evaluation point: a list of cells, for metrics and evaluation.json. May
   // be empty.
   std::function<nlohmann::ordered_json(const Model&)> evaluate = {};
+  // Told of what happens, after the display and the files of the run. They must outlive the call.
+  std::vector<TrainObserver*> observers = {};
   // Asked after each step: stop with a checkpoint?
   const std::atomic<bool>* interrupted = nullptr;
 };

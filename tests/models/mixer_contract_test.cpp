@@ -9,6 +9,7 @@
 #include "contract_cases.h"
 #include "shellgame/models/model.h"
 #include "shellgame/ops/engine.h"
+#include "shellgame/train/state_rows.h"
 #include "tests/ops/rms_ratio.h"
 
 namespace shellgame {
@@ -91,10 +92,16 @@ TEST_P(MixerContract, WhatIsRememberedHoldsNoActivations) {
     return bytes;
   };
   const auto few = held(100), many = held(400);
+  std::set<std::string> grows;
+  for (std::size_t layer = 0; layer < model_.layers(); ++layer) {
+    for (const Remembered& one : model_.declaration(layer).remembers) {
+      if (one.kind == Remembered::Kind::kTokens && one.most == 0)
+        grows.insert(std::to_string(layer) + "." + one.name);
+    }
+  }
   for (const auto& [name, bytes] : many) {
-    // Attention without a window remembers every token, once.
-    const bool grows = name.ends_with(".k") || name.ends_with(".v");
-    if (grows && !model_.constant_memory()) {
+    if (grows.contains(name)) {
+      // Every token, once.
       EXPECT_LE(bytes, 4 * few.at(name)) << name;
     } else {
       EXPECT_EQ(bytes, few.at(name)) << name;
@@ -260,6 +267,98 @@ TEST_P(MixerContract, TapsReadAndReplace) {
     };
     const at::Tensor changed = model_.logits(ids, nullptr, &taps);
     EXPECT_GT((changed - plain).abs().max().item<float>(), 0) << name;
+  }
+}
+
+// What a mixer declares is what it leaves: every tensor by name, of the kind that it says.
+TEST_P(MixerContract, TheStateIsAsDeclared) {
+  const at::NoGradGuard no_gradients;
+  constexpr std::int64_t kTime = 30;
+  using enum Remembered::Kind;
+  ModelState state, longer;
+  model_.logits(drawn_ids(kTime, vocabulary_), &state);
+  model_.logits(drawn_ids(2 * kTime, vocabulary_), &longer);
+  for (std::size_t layer = 0; layer < model_.layers(); ++layer) {
+    const MixerDeclaration declared = model_.declaration(layer);
+    EXPECT_GE(declared.heads, 1);
+    std::set<std::string> names, left;
+    for (const auto& [name, tensor] : state.layers[layer].mixer) left.insert(name);
+    for (const Remembered& one : declared.remembers) {
+      EXPECT_TRUE(names.insert(one.name).second) << one.name << " is declared twice";
+      ASSERT_TRUE(left.contains(one.name)) << one.name;
+      const at::Tensor tensor = state.layers[layer].mixer.at(one.name);
+      if (one.kind == kPosition) {
+        EXPECT_EQ(tensor.dim(), 0) << one.name;
+        continue;
+      }
+      ASSERT_GE(tensor.dim(), 2) << one.name;
+      EXPECT_EQ(tensor.size(0), kBatch) << one.name;
+      if (one.kind == kTokens) {
+        EXPECT_EQ(tensor.size(1), one.most > 0 ? std::min(kTime, one.most) : kTime) << one.name;
+        continue;
+      }
+      EXPECT_EQ(tensor.sizes(), longer.layers[layer].mixer.at(one.name).sizes()) << one.name;
+      if (one.kind == kState && one.heads > 1) {
+        EXPECT_EQ(one.heads, declared.heads) << one.name;
+        EXPECT_EQ(tensor.size(1), one.heads) << one.name;
+      }
+      if (one.kind == kInputs) {
+        EXPECT_EQ(tensor.dim(), 3) << one.name;
+        EXPECT_EQ(tensor.size(1) % (one.heads * one.steps), 0) << one.name;
+      }
+    }
+    EXPECT_EQ(names, left);
+  }
+}
+
+// Streams begin rows anew by what is declared, and find no difference to an empty state.
+TEST_P(MixerContract, TheDeclaredBeginningIsTheEmptyState) {
+  const at::NoGradGuard no_gradients;
+  const at::Tensor ids = drawn_ids(20, vocabulary_);
+  if (!rows_are_apart(model_)) {
+    bool any = false;
+    for (std::size_t i = 0; i < model_.layers(); ++i) {
+      const MixerDeclaration own = model_.declaration(i);
+      any = any || own.has(Remembered::Kind::kPosition) || own.has(Remembered::Kind::kTokens);
+    }
+    EXPECT_TRUE(any);
+    return;
+  }
+  ModelState state;
+  model_.logits(drawn_ids(9, vocabulary_, 8), &state);
+  restart_rows(model_, state, std::vector<bool>(kBatch, true));
+  EXPECT_LT(rms_ratio(model_.logits(ids, &state), model_.logits(ids)), kTolerance);
+}
+
+// Taps as the declaration promises them to probes.
+TEST_P(MixerContract, TapsAreCutIntoTheDeclaredHeads) {
+  const at::NoGradGuard no_gradients;
+  constexpr std::int64_t kTime = 6;
+  std::vector<std::map<std::string, std::vector<std::int64_t>>> seen(model_.layers());
+  const Taps taps{.wanted = [](const TapPoint& point) { return point.token < 0; },
+                  .call =
+                      [&](const TapPoint& point, const at::Tensor& x) {
+                        seen[static_cast<std::size_t>(point.layer)][point.name] = x.sizes().vec();
+                        return x;
+                      }};
+  model_.logits(drawn_ids(kTime, vocabulary_), nullptr, &taps);
+  for (std::size_t layer = 0; layer < model_.layers(); ++layer) {
+    const MixerDeclaration own = model_.declaration(layer);
+    const auto& output = seen[layer].at("output");
+    EXPECT_EQ(output[2] % own.heads, 0);
+    EXPECT_TRUE(output.size() == 3 || output[2] == own.heads);
+    if (!own.delta_steps) continue;
+    const auto &beta = seen[layer].at("beta"), &keys = seen[layer].at("k");
+    ASSERT_EQ(beta.size(), 3u);
+    EXPECT_EQ(beta[2], own.heads);
+    EXPECT_EQ(beta[1] % kTime, 0);
+    ASSERT_EQ(keys.size(), 4u);
+    EXPECT_EQ(keys[1], beta[1]);
+    EXPECT_EQ(own.heads % keys[2], 0);
+    if (own.decay_tap.empty()) continue;
+    const auto& decay = seen[layer].at(own.decay_tap);
+    EXPECT_EQ(decay[1], kTime);
+    EXPECT_EQ(decay[2], own.heads);
   }
 }
 

@@ -59,7 +59,8 @@ TEST(Heads, AMovedStateIsThatOfTheOtherSequenceInOneHeadOnly) {
   LayerState state;
   state.mixer["recurrent"] = at::arange(24, at::kDouble).view({3, 2, 2, 2});
   const at::Tensor before = state.mixer["recurrent"].clone();
-  move_head_state(state, 1, at::tensor({1, 2, 0}, at::kLong));
+  const MixerDeclaration mixer{.heads = 2, .remembers = {{.name = "recurrent", .heads = 2}}};
+  move_head_state(state, mixer, 1, at::tensor({1, 2, 0}, at::kLong));
   const at::Tensor after = state.mixer["recurrent"];
   EXPECT_TRUE(after.select(1, 0).equal(before.select(1, 0)));
   EXPECT_TRUE(after[0][1].equal(before[1][1]));
@@ -74,7 +75,14 @@ TEST(Heads, AHeadsLastInputsMoveWithItsState) {
   state.mixer["conv_k"] = at::arange(2 * 12 * 2, at::kDouble).view({2, 12, 2});
   state.mixer["conv_v"] = at::arange(2 * 8, at::kDouble).view({2, 8, 1});  // shared by heads
   const PartState before = state.mixer;
-  move_head_state(state, 1, at::tensor({1, 0}, at::kLong));
+  using enum Remembered::Kind;
+  const MixerDeclaration mixer{
+      .heads = 3,
+      .remembers = {{.name = "recurrent", .heads = 3},
+                    {.name = "conv_q", .kind = kInputs, .heads = 3},
+                    {.name = "conv_k", .kind = kInputs, .heads = 3, .steps = 2},
+                    {.name = "conv_v", .kind = kInputs, .heads = 2}}};
+  move_head_state(state, mixer, 1, at::tensor({1, 0}, at::kLong));
   const auto expect_moved = [&](const std::string& name, const std::vector<std::int64_t>& moved) {
     for (std::int64_t c = 0; c < before.at(name).size(1); ++c) {
       const bool other = std::ranges::find(moved, c) != moved.end();

@@ -33,8 +33,9 @@ TEST(State, WalkedStatesAreThoseOfTheTokensRead) {
           model.logits(
               at::tensor(at::ArrayRef<std::int64_t>(trace.ids.data(), end), at::kLong).unsqueeze(0),
               &alone);
-          const at::Tensor expected = head_state(alone.layers[1], 1)[0];
-          const at::Tensor got = head_state(state.layers[1], 1)[static_cast<std::int64_t>(r)];
+          const at::Tensor expected = head_state(alone.layers[1], model.declaration(1), 1)[0];
+          const at::Tensor got =
+              head_state(state.layers[1], model.declaration(1), 1)[static_cast<std::int64_t>(r)];
           EXPECT_LT((expected - got).abs().max().item<double>(), 1e-4);
           ++seen;
         }

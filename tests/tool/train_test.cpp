@@ -451,7 +451,8 @@ TEST(TrainTool, ThePapersRecipeRunsAFewSteps) {
   const ScratchFolder folder;
   const Result result = shellgame::run(
       "train " SHELLGAME_SOURCE_DIR
-      "/experiments/paper.toml --set tokenizer=lexeme --set model.num_hidden_layers=2 --set "
+      "/experiments/paper/experiment.toml --set tokenizer=lexeme --set model.num_hidden_layers=2 "
+      "--set "
       "model.vocab_size=90 --set stages.*.steps=1 --set stages.*.accumulation=2 --set "
       "stages.*.batch=1 --set evaluation.commands=8 --set evaluation.spacing=1 --set "
       "evaluation.count=2 --run " +

@@ -142,8 +142,8 @@ TEST(Trainer, LearnsTheTaskOfASecond) {
 }
 
 // The weights are 16 bits wide; what changes them is not. A word problem of three letters and a
-// small learning rate: without masters it ends at .70 instead of .80. (experiments/smoke.toml would
-// take minutes, since bf16 has no kernels.)
+// small learning rate: without masters it ends at .70 instead of .80.
+// (experiments/smoke/experiment.toml would take minutes, since bf16 has no kernels.)
 TEST(Trainer, SixteenBitsLearnWhatThirtyTwoLearn) {
   const auto accuracy = [](const std::string& precision) {
     const ScratchFolder folder;
