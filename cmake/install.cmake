@@ -22,7 +22,7 @@ install(TARGETS shellgame RUNTIME DESTINATION bin)
 install(TARGETS shellgame_render LIBRARY DESTINATION lib/shellgame)
 install(TARGETS ${libraries} EXPORT shellgameTargets LIBRARY DESTINATION lib INCLUDES DESTINATION include)
 install(DIRECTORY shellgame DESTINATION include FILES_MATCHING PATTERN "*.h" PATTERN tool EXCLUDE)
-install(FILES ${PROJECT_BINARY_DIR}/generated/shellgame/version.h DESTINATION include/shellgame)
+install(FILES ${PROJECT_BINARY_DIR}/generated/shellgame/system/version.h DESTINATION include/shellgame/system)
 
 set(package lib/cmake/shellgame)
 install(EXPORT shellgameTargets NAMESPACE shellgame:: DESTINATION ${package})

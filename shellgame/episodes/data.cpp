@@ -8,11 +8,11 @@
 namespace shellgame {
 
 std::uint64_t Data::segment_tokens(const Tokenizer*) const {
-  wrong_use("streams are for tasks: sequences and files do not go on");
+  wrong_use("streams are for data that go on, and these end (traces and counters go on)");
 }
 
 std::unique_ptr<Source> Data::stream(const Tokenizer*, const SourceOptions&, std::uint64_t) const {
-  wrong_use("streams are for tasks: sequences and files do not go on");
+  wrong_use("streams are for data that go on, and these end (traces and counters go on)");
 }
 
 bool Data::beliefs_are_cheap(std::uint64_t, std::string&) const { return true; }

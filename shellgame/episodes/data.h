@@ -19,12 +19,17 @@ class Data {
   // `tokenizer` is null for data that are no text, and must outlive the source.
   virtual std::unique_ptr<Source> source(const Tokenizer* tokenizer,
                                          const SourceOptions& options) const = 0;
+  // Whether an episode may be as long as one likes, so that there are streams of them.
+  virtual bool goes_on() const { return false; }
   // Streams: the tokens of a segment that is as long as these data without their start, and a
   // source whose episodes have at least so many tokens. Throw UsageError for data that do not go
   // on.
   virtual std::uint64_t segment_tokens(const Tokenizer* tokenizer) const;
   virtual std::unique_ptr<Source> stream(const Tokenizer* tokenizer, const SourceOptions& options,
                                          std::uint64_t tokens) const;
+  // Empty, or why an episode asks nothing: "spacing 8 is more than 4 commands, so nothing is
+  // revealed".
+  virtual std::string silence() const { return ""; }
   // Whether exact beliefs of so many episodes are affordable. `sentence` says why not.
   virtual bool beliefs_are_cheap(std::uint64_t episodes, std::string& sentence) const;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "shellgame/episodes/data_kinds.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/read_json.h"
 
@@ -308,6 +309,23 @@ FileData::FileData(std::string file) : file_(std::move(file)) {
   const QuestionJson json = parse_json(
       all.substr(first, std::min(all.find('\n', first), all.size()) - first), file_, line);
   text_ = json.is_object() && json.contains("text");
+}
+
+DataKind file_kind() {
+  return {.name = "file",
+          .summary = "rows of a file of questions (docs/formats.md)",
+          .keys = {{.name = "file",
+                    .form = "FILE",
+                    .help = "JSON lines of text or ids with questions",
+                    .usual = "",
+                    .is_file = true}},
+          .axes = {},
+          .make = [](const DataSettings& settings) -> SharedData {
+            const auto file = settings.find("file");
+            if (file == settings.end() || file->second.empty())
+              wrong_use("data of the kind 'file' must name their file");
+            return std::make_shared<FileData>(file->second);
+          }};
 }
 
 std::string question_line(const Piece& piece, bool beliefs) {

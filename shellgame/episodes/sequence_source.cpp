@@ -4,12 +4,15 @@
 
 #include <numeric>
 
+#include "shellgame/episodes/data_kinds.h"
 #include "shellgame/sequences/formal_language.h"
 #include "shellgame/sequences/word_problem.h"
 #include "shellgame/system/error.h"
 
 namespace shellgame {
 namespace {
+
+constexpr NumberBounds kLengths = NumberBounds::whole(1, kMaxSequenceLength);
 
 // More targets than this are more than a model's head should have.
 constexpr std::uint64_t kMostTargets = 1 << 20;
@@ -129,6 +132,76 @@ std::size_t SequenceSource::variables() const {
 
 std::string SequenceSource::value_name(std::uint32_t value) const {
   return task_->token(first_target_ + value);
+}
+
+namespace {
+
+// "40", or "3-40" where lengths are drawn.
+void set_lengths(SequenceSpec& spec, const std::string& text) {
+  const std::size_t dash = text.find('-', 1);
+  spec.min = kLengths.parse<std::uint32_t>("length", text.substr(0, dash));
+  spec.max = dash == std::string::npos
+                 ? spec.min
+                 : kLengths.parse<std::uint32_t>("length", text.substr(dash + 1));
+  if (spec.max < spec.min)
+    wrong_use("length must go from a number to one that is not less, not '{}'", text);
+  if (spec.kind == "word-problem" && spec.max > spec.min)
+    wrong_use("a word problem has one length, not the range '{}'", text);
+  // Expressions have odd lengths: an even one means the next smaller.
+  if (spec.kind == "modular-arithmetic" && spec.min == spec.max && spec.min % 2 == 0)
+    spec.min = spec.max = spec.max - 1;
+}
+
+DataKind sequence_kind(const std::string& name, const std::string& summary,
+                       std::vector<DataKey> keys) {
+  const SequenceSpec usual;
+  const std::string length = name == "word-problem" ? fmt::format("{}", usual.max)
+                                                    : fmt::format("{}-{}", usual.min, usual.max);
+  keys.push_back({.name = "length",
+                  .form = name == "word-problem" ? "N" : "N-M",
+                  .help = "of a sequence; a range draws lengths",
+                  .usual = length,
+                  .is_number = true,
+                  .numbers = {{"length", kLengths}}});
+  return {.name = name,
+          .summary = summary,
+          .keys = std::move(keys),
+          .axes = {"length"},
+          .make = [name, length](const DataSettings& settings) -> SharedData {
+            SequenceSpec spec{.kind = name};
+            set_lengths(spec, length);
+            for (const auto& [key, text] : settings) {
+              try {
+                if (key == "length") set_lengths(spec, text);
+                if (key == "product") spec.product = parse_multiplication(text);
+              } catch (const UsageError& error) {
+                throw DataKeyError(key, error.what());
+              }
+              if (key == "group") spec.group = text;
+            }
+            make_sequence_task(spec);  // throws what is wrong between keys
+            return std::make_shared<SequenceData>(spec);
+          }};
+}
+
+}  // namespace
+
+DataKind parity_kind() {
+  return sequence_kind("parity", "the parity of a string of bits, after every bit", {});
+}
+
+DataKind modular_arithmetic_kind() {
+  return sequence_kind("modular-arithmetic", "the value of an expression modulo 5", {});
+}
+
+DataKind word_problem_kind() {
+  return sequence_kind(
+      "word-problem", "running products of a group's elements",
+      {{.name = "group", .form = "GROUP", .help = "S5, A5, Z60, S3xZ2, ...", .usual = "S5"},
+       {.name = "product",
+        .form = "right|left",
+        .help = "the side on which elements are multiplied",
+        .usual = "right"}});
 }
 
 }  // namespace shellgame

@@ -12,6 +12,7 @@
 #include "shellgame/beliefs/filter.h"
 #include "shellgame/beliefs/predictions.h"
 #include "shellgame/beliefs/running_belief.h"
+#include "shellgame/episodes/data_kinds.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/number.h"
 #include "shellgame/system/saturating.h"
@@ -228,31 +229,38 @@ bool TraceData::beliefs_are_cheap(std::uint64_t traces, std::string& sentence) c
   return false;
 }
 
-std::vector<SharedData> trace_grid(const Task& task, const std::vector<std::uint64_t>& commands,
-                                   const std::vector<std::uint64_t>& spacings,
-                                   std::vector<std::string>& notes) {
-  std::vector<SharedData> points;
-  for (const std::uint64_t length : commands) {
-    for (const std::uint64_t spacing : spacings) {
-      if (spacing > length) {
-        notes.push_back(
-            fmt::format("{} commands with spacing {} are left out: no trace would have a reveal",
-                        length, spacing));
-        continue;
-      }
-      Task point = task;
-      point.commands = length;
-      point.spacing = spacing;
-      check_task(point);
-      points.push_back(std::make_shared<TraceData>(std::move(point)));
-    }
+std::string TraceData::silence() const {
+  if (task_.reveals == Reveals::kNone) return "a task must show values, and its reveals are none";
+  if (task_.spacing <= task_.commands) return "";
+  return fmt::format(
+      "spacing must be at most commands, or nothing is revealed, and it is {} with {}",
+      task_.spacing, task_.commands);
+}
+
+DataKind traces_kind() {
+  DataKind kind{.name = "traces",
+                .summary = "Python traces of a task (docs/traces.md)",
+                .keys = {},
+                .axes = {"commands", "spacing"},
+                .make = [](const DataSettings& settings) -> SharedData {
+                  Task task;
+                  for (const auto& [name, text] : settings) {
+                    try {
+                      find_task_key(name)->set(task, text);
+                    } catch (const UsageError& error) {
+                      throw DataKeyError(name, error.what());
+                    }
+                  }
+                  check_task(task);
+                  return std::make_shared<TraceData>(std::move(task));
+                }};
+  for (const TaskKey& key : task_keys()) {
+    // A curriculum is made of stages of the experiment.
+    if (key.name != "stages")
+      kind.keys.push_back(
+          {key.name, key.form, key.help, key.get(Task()), key.is_number, key.numbers});
   }
-  if (points.empty())
-    wrong_use(
-        "a spacing must be at most the number of commands, but no pair of {} commands and spacing "
-        "{} is so",
-        fmt::join(commands, ","), fmt::join(spacings, ","));
-  return points;
+  return kind;
 }
 
 }  // namespace shellgame

@@ -50,20 +50,16 @@ class TraceData final : public Data {
   bool is_text() const override { return true; }
   std::unique_ptr<Source> source(const Tokenizer* tokenizer,
                                  const SourceOptions& options) const override;
+  bool goes_on() const override { return true; }
   std::uint64_t segment_tokens(const Tokenizer* tokenizer) const override;
   std::unique_ptr<Source> stream(const Tokenizer* tokenizer, const SourceOptions& options,
                                  std::uint64_t tokens) const override;
+  std::string silence() const override;
   // n! states are visited at every command of an uncertain trace.
   bool beliefs_are_cheap(std::uint64_t traces, std::string& sentence) const override;
 
  private:
   Task task_;
 };
-
-// The task with each pair of commands and spacing. A pair without a reveal is left out, and a note
-// says so; throws UsageError if no pair has one.
-std::vector<SharedData> trace_grid(const Task& task, const std::vector<std::uint64_t>& commands,
-                                   const std::vector<std::uint64_t>& spacings,
-                                   std::vector<std::string>& notes);
 
 }  // namespace shellgame

@@ -82,6 +82,10 @@ Json cell_json(const EvaluationReport& report, const EvaluationCell& cell) {
   json["peak_memory_bytes"] = report.peak_memory;
   json["model"] = report.model;
   json["task"] = report.task;
+  if (report.trained && report.trained->longest > 0)
+    json["trained"] = {{"axis", report.trained->axis},
+                       {"segment", report.trained->segment},
+                       {"longest", report.trained->longest}};
   json["mode"] = report.mode;
   json["precision"] = report.precision;
   json["count"] = report.count;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "shellgame/episodes/source.h"
+#include "shellgame/episodes/task_record.h"
 #include "shellgame/evaluate/tally.h"
 
 namespace shellgame {
@@ -45,6 +46,7 @@ struct EvaluationReport {
   std::string model, task, mode, precision;  // mode: "teacher" or "free"
   std::uint64_t count = 0;                   // traces of each seed
   double confidence = 0.95;
+  std::optional<TaskRecord> trained = {};  // what the model is for, where that is known
   std::vector<EvaluationCell> cells;
   std::vector<std::string> notes;  // what was left out, and why
   double seconds = 0;              // of all cells

@@ -179,6 +179,7 @@ std::string to_text(const EvaluationReport& report) {
     text += fmt::format("; chance {:.4g}, bounds {:.4g} %", report.cells.front().all.chance,
                         100 * report.confidence);
   }
+  if (report.trained && report.trained->longest > 0) text += "\n" + trained_words(*report.trained);
   text += "\n\n" + cells_text(report);
   if (report.cells.size() == 1) text += "\n" + positions_text(report.cells.front());
   for (const EvaluationCell& cell : report.cells) {

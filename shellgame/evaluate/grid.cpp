@@ -46,6 +46,7 @@ class Grid {
       : options_(options), predictor_(predictor), tokenizer_(tokenizer) {
     report_.model = options.model;
     report_.notes = options.notes;
+    report_.trained = options.trained;
     report_.mode = options.mode == EvaluationMode::kFree ? "free" : "teacher";
     report_.precision = options.precision;
     report_.count = options.count;

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "shellgame/episodes/data.h"
+#include "shellgame/episodes/task_record.h"
 #include "shellgame/evaluate/cell.h"
 #include "shellgame/evaluate/evaluate.h"
 
@@ -28,6 +30,7 @@ struct GridOptions {
   double most_memory_gib = 0;     // 0: four fifths of what the machine has free
   // For the record.
   std::string model = {}, precision = {};
+  std::optional<TaskRecord> trained = {};  // of the model
 };
 
 // `tokenizer` may be null where no point is text.

@@ -11,7 +11,7 @@
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/read_json.h"
-#include "shellgame/tasks/task_keys.h"
+#include "shellgame/tasks/task.h"
 
 namespace shellgame {
 namespace {
@@ -23,21 +23,17 @@ Measured described(const Experiment& experiment) {
   Measured measured;
   measured.experiment = experiment.name;
   measured.label = model_label(experiment);
-  measured.group = experiment.task.group;
-  for (const TaskKey& key : task_keys()) {
-    if (key.name == "moves") measured.moves = key.get(experiment.task);
-  }
-  for (const StageSettings& stage : experiment.stages) {
-    if (stage.commands.empty()) continue;
-    const double segments = stage.stream ? std::max(stage.stream->from, stage.stream->to) : 1;
-    const double longest = static_cast<double>(std::ranges::max(stage.commands)) * segments;
-    measured.stream = std::max(measured.stream, static_cast<std::uint64_t>(longest));
-  }
-  const StageSettings& last = experiment.stages.back();
-  if (!last.commands.empty() && !last.spacing.empty()) {
-    measured.trained = {std::ranges::max(last.commands), std::ranges::max(last.spacing)};
-    measured.spacings = last.spacing;
-  }
+  measured.group = experiment.task.value("group");
+  measured.moves = experiment.task.value("moves");
+  measured.stream = trained_task(experiment).longest;
+  const auto numbers = [&](const char* axis) {
+    std::vector<std::uint64_t> all;
+    for (const std::string& value : experiment.stages.back().axes.at(axis))
+      all.push_back(longest_of(value));
+    return all;
+  };
+  measured.spacings = numbers("spacing");
+  measured.trained = {std::ranges::max(numbers("commands")), std::ranges::max(measured.spacings)};
   return measured;
 }
 
@@ -77,10 +73,11 @@ std::vector<Measured> measured_of_sweep(const Json& all, const std::string& file
                                         const std::string& from) {
   std::vector<Measured> found;
   for (const Json& entry : all.at("runs")) {
-    if (entry.value("cells", Json::array()).empty()) continue;
+    // Other kinds of data than traces are not in the paper's figures.
+    const Json cells = entry.value("cells", Json::array());
+    if (cells.empty() || !cells[0].contains("commands")) continue;
     const Experiment experiment =
         read_experiment(file, entry.value("settings", std::vector<std::string>{}));
-    if (experiment.sequence) continue;
     Measured measured = described(experiment);
     measured.from = from;
     measured.parameters = entry.value("parameters", std::int64_t{0});
@@ -112,7 +109,7 @@ std::vector<Measured> measured_of_runs(const std::string& directory) {
   std::map<std::string, Measured> by_settings;
   for (const std::string& run : runs) {
     const Experiment experiment = read_experiment(run + "/experiment.toml");
-    if (experiment.sequence) continue;
+    if (experiment.task.kind != "traces") continue;
     nlohmann::json settings = experiment.resolved;  // all but what may differ from seed to seed
     for (const char* key : {"seed", "threads", "evaluation", "checkpoint"}) settings.erase(key);
     settings["from"] = without_seed(experiment.from, std::to_string(experiment.seed));

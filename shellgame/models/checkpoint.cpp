@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "shellgame/episodes/task_record.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/read_json.h"
@@ -113,6 +114,7 @@ void write_model_files(const Model& model, const std::string& directory,
                        const SaveOptions& options) {
   if (options.lexemes) write_lexeme_tokenizer(directory);
   if (!options.tokenizer.empty()) write_file(directory + "/tokenizer.json", options.tokenizer);
+  if (!options.task.empty()) write_file(directory + "/" + kTaskRecord, options.task);
   std::vector<at::Tensor> held;
   std::vector<TensorSource> sources;
   for (const Parameter& parameter : model.parameters()) {

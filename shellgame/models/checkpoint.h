@@ -26,6 +26,8 @@ struct SaveOptions {
   bool lexemes = false;
   // The text of a tokenizer.json to write beside the model, so that it can be moved; or none.
   std::string tokenizer = {};
+  // The text of a task.json (episodes/task_record.h): what the model is for; or none.
+  std::string task = {};
 };
 
 // The directory appears when it is complete, and takes the place of an earlier model's; whoever

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "shellgame/episodes/task_record.h"
 #include "shellgame/models/exact_recipes.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
@@ -156,7 +157,8 @@ ExactModel exact_model(const ExactOptions& options) {
   return swaps && !options.silu ? exact_swaps(options) : exact_slots(options);
 }
 
-void write_exact_model(const ExactModel& model, const std::string& directory) {
+void write_exact_model(const ExactModel& model, const std::string& directory,
+                       const std::string& task) {
   std::vector<TensorSource> sources;
   for (const ExactTensor& tensor : model.tensors)
     sources.push_back({tensor.name, Dtype::kF64, tensor.shape, tensor.values.data(), Dtype::kF32});
@@ -173,6 +175,7 @@ void write_exact_model(const ExactModel& model, const std::string& directory) {
     write_file(path + "/tokenizer.json", lexeme_tokenizer_json());
     write_file(path + "/tokenizer_config.json", tokenizer.dump(2) + "\n");
     write_file(path + "/config.json", config.dump(2) + "\n");
+    if (!task.empty()) write_file(path + "/" + kTaskRecord, task);
   };
   replace_directory(directory, {.write = write, .replaces = is_model_file});
 }

@@ -53,6 +53,8 @@ ExactModel exact_model(const ExactOptions& options);
 
 // config.json, model.safetensors (F32) and the lexeme vocabulary's tokenizer files, in a directory
 // that is made if need be.
-void write_exact_model(const ExactModel& model, const std::string& directory);
+// `task`: the text of its task.json, or none.
+void write_exact_model(const ExactModel& model, const std::string& directory,
+                       const std::string& task = {});
 
 }  // namespace shellgame

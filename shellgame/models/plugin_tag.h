@@ -2,7 +2,7 @@
 // the same. Compiled into plug-ins and into the library that loads them.
 #pragma once
 
-#include "shellgame/version.h"
+#include "shellgame/system/version.h"
 #if __has_include(<torch/version.h>)
 #include <torch/version.h>
 #endif

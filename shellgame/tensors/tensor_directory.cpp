@@ -176,7 +176,9 @@ bool is_weights_file(std::string_view name) {
   return name == kModelFile || name == kIndexFile || is_shard_name(name);
 }
 
-bool is_model_file(std::string_view name) { return name == "config.json" || is_weights_file(name); }
+bool is_model_file(std::string_view name) {
+  return name == "config.json" || name == "task.json" || is_weights_file(name);
+}
 
 void write_tensor_files(const std::string& directory, std::span<const TensorSource> tensors,
                         std::uint64_t max_shard_bytes, const Metadata& metadata) {

@@ -60,7 +60,7 @@ std::string identity_of(std::span<const TensorSource> tensors, std::string_view 
 
 // model.safetensors, its index, or one of several files.
 bool is_weights_file(std::string_view name);
-// That, or config.json: what must be replaced together.
+// That, config.json, or task.json (what it is for): what must be replaced together.
 bool is_model_file(std::string_view name);
 
 // Writes model.safetensors, or several files of at most `max_shard_bytes` and their index, into an

@@ -5,16 +5,13 @@
 #include <algorithm>
 #include <array>
 
-#include "shellgame/episodes/file_source.h"
-#include "shellgame/episodes/schedule_source.h"
-#include "shellgame/episodes/sequence_source.h"
-#include "shellgame/episodes/trace_source.h"
 #include "shellgame/evaluate/filter_predictor.h"
+#include "shellgame/sequences/sequence.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/messages.h"
-#include "shellgame/tasks/task_keys.h"
 #include "shellgame/tool/command.h"
+#include "shellgame/tool/data_options.h"
 #include "shellgame/tool/evaluate_options.h"
 #include "shellgame/tool/plugins.h"
 #include "shellgame/tool/run_source.h"
@@ -22,105 +19,20 @@
 namespace shellgame {
 namespace {
 
-// Lengths of sequences, each from a number to another.
-using Spans = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
-
 struct Given {
-  std::optional<TaskOptions> task;
-  std::string run, sequence, data;
+  std::optional<DataOptions> data;
+  std::string run;
   std::vector<std::uint64_t> commands, spacing, seeds = {0};
-  Spans lengths;
   std::string mode = "teacher", bayes = "auto", format = "text", output = "-";
   std::string filter;  // instead of a model
   std::uint64_t window = 0;
   std::vector<std::string> plugins;
   CLI::App* command = nullptr;
   EvaluateOptions options;
-  ScheduleOptions schedule;
 };
 
 constexpr std::array<std::string_view, 4> kModelPrecisions = {"fp32", "fp64", "bf16", "fp16"};
 constexpr NumberBounds kLengthBounds = NumberBounds::whole(1, kMaxSequenceLength);
-
-// Each length is a cell; "40-256" draws lengths from a range. Expressions have odd lengths: an even
-// one means the next smaller.
-std::vector<SharedData> sequence_cells(const SequenceSpec& spec, const Spans& spans) {
-  if (spans.empty()) return {std::make_shared<SequenceData>(spec)};
-  std::vector<SharedData> cells;
-  for (const auto& [min, max] : spans) {
-    if (max > min && spec.kind == "word-problem") {
-      wrong_use("a word problem has one length, not the range '{}-{}'", min, max);
-    }
-    SequenceSpec cell = spec;
-    const bool one_less = spec.kind == "modular-arithmetic" && min == max && min % 2 == 0;
-    cell.min = static_cast<std::uint32_t>(min) - (one_less ? 1 : 0);
-    cell.max = static_cast<std::uint32_t>(max) - (one_less ? 1 : 0);
-    make_sequence_task(cell);  // refuses lengths that the kind does not have
-    cells.push_back(std::make_shared<SequenceData>(cell));
-  }
-  return cells;
-}
-
-void resolve_sequences(const Given& given, const Experiment* run, EvaluateOptions& options) {
-  SequenceSpec spec;
-  if (run != nullptr && run->sequence) {
-    spec = run->stages.back().sequence.value_or(*run->sequence);
-  }
-  if (!given.sequence.empty()) spec.kind = given.sequence;
-  for (const TaskKey& key : task_keys()) {
-    const bool of_words =
-        spec.kind == "word-problem" && (key.name == "group" || key.name == "product");
-    if (given.task->given(key.name) != nullptr && !of_words)
-      wrong_use("--{} is for traces, and what is asked here is {}", key.name, spec.kind);
-  }
-  if (const std::string* group = given.task->given("group")) spec.group = *group;
-  if (const std::string* product = given.task->given("product")) {
-    if (*product != "right" && *product != "left") {
-      wrong_use("--product must be right or left, not '{}'", *product);
-    }
-    spec.product = *product == "right" ? Multiplication::kRight : Multiplication::kLeft;
-  }
-  if (!given.commands.empty() || !given.spacing.empty()) {
-    wrong_use("sequences have --lengths, not --commands and --spacing");
-  }
-  if (given.mode == "free") {
-    wrong_use("--mode free is for traces: a sequence's answers are not read by the model");
-  }
-  Spans lengths = given.lengths;
-  if (lengths.empty() && run != nullptr) {
-    for (const std::uint64_t length : run->evaluation.lengths) lengths.emplace_back(length, length);
-  }
-  options.grid.points = sequence_cells(spec, lengths);
-}
-
-// The task of the run or of the options. Lengths that are not given are those of the run's
-// evaluation or of its last stage, else the task's own (of its last stage: that is what a
-// curriculum is for).
-void resolve_traces(const Given& given, const Experiment* run, EvaluateOptions& options) {
-  if (!given.lengths.empty()) wrong_use("traces have --commands and --spacing, not --lengths");
-  const Task task = trace_task(*given.task, run);
-  std::vector<std::uint64_t> commands = {task.commands}, spacings = {task.spacing};
-  if (run != nullptr && !run->sequence && !given.task->has_file()) {
-    const EvaluationSettings& points = run->evaluation;
-    const StageSettings& last = run->stages.back();
-    commands = points.commands.empty() ? last.commands : points.commands;
-    spacings = points.spacing.empty() ? last.spacing : points.spacing;
-  }
-  if (!given.commands.empty()) commands = given.commands;
-  if (!given.spacing.empty()) spacings = given.spacing;
-  options.grid.points = trace_grid(task, commands, spacings, options.grid.notes);
-}
-
-void resolve_file(const Given& given, EvaluateOptions& options) {
-  for (const TaskKey& key : task_keys()) {
-    if (given.task->given(key.name) != nullptr)
-      wrong_use("--{} is for traces, and what is asked here is a file", key.name);
-  }
-  if (given.task->has_file() || !given.sequence.empty() || !given.commands.empty() ||
-      !given.spacing.empty() || !given.lengths.empty())
-    wrong_use("--data takes no --task, --sequence, --commands, --spacing or --lengths");
-  options.grid.points = {std::make_shared<FileData>(given.data)};
-}
 
 void write_report(const EvaluationReport& report, const std::string& format,
                   const std::string& output) {
@@ -165,16 +77,10 @@ EvaluationReport evaluate_filter(const Given& given, EvaluateOptions& options) {
   return evaluate_grid(options.grid, filter, tokenizer.get());
 }
 
-void resolve_schedules(const Given& given, EvaluateOptions& options) {
-  for (const TaskKey& key : task_keys()) {
-    if (given.task->given(key.name) != nullptr)
-      wrong_use("--{} is for drawn traces, and what is asked here is a schedule", key.name);
-  }
-  if (given.task->has_file() || !given.data.empty() || !given.sequence.empty() ||
-      !given.commands.empty() || !given.spacing.empty() || !given.lengths.empty())
-    wrong_use("--schedule takes no --task, --data, --sequence, --commands, --spacing or --lengths");
-  for (auto& cell : given.schedule.cells())
-    options.grid.points.push_back(std::make_shared<ScheduleData>(std::move(cell)));
+// What cells have in common: of a run what its stages have, of a model what it was made for.
+DataSpec experiment_spec(const Experiment* run, const TaskRecord& record) {
+  const bool has_axes = !find_data_kind(record.data.kind).axes.empty();
+  return run != nullptr && has_axes ? run->task : record.data;
 }
 
 void run(const Given& given) {
@@ -189,16 +95,21 @@ void run(const Given& given) {
                          : given.bayes == "always" ? Beliefs::kAlways
                                                    : Beliefs::kNever;
   const Experiment* experiment = run ? &*run : nullptr;
-  const bool other_task = given.task->has_file() || given.task->given("moves") != nullptr;
-  if (given.schedule.given()) {
-    resolve_schedules(given, options);
-  } else if (!given.data.empty()) {
-    resolve_file(given, options);
-  } else if (!given.sequence.empty() || (run && run->sequence && !other_task)) {
-    resolve_sequences(given, experiment, options);
-  } else {
-    resolve_traces(given, experiment, options);
-  }
+  const std::optional<TaskRecord> record = task_of_model(experiment, options.model.directory);
+  DataSpec base;
+  DataAxes axes;
+  if (experiment != nullptr) axes = evaluation_axes(*experiment);
+  if (record) base = experiment_spec(experiment, *record);
+  DataOptions data = *given.data;
+  for (const std::uint64_t number : given.commands)
+    data.axes["commands"].push_back(fmt::format("{}", number));
+  for (const std::uint64_t number : given.spacing)
+    data.axes["spacing"].push_back(fmt::format("{}", number));
+  options.grid.points = data.cells(record ? &base : nullptr, axes, options.grid.notes);
+  if (record && experiment == nullptr && given.format == "text" && !given.data->says_something())
+    options.grid.notes.push_back(
+        fmt::format("the task is the model's own: {}", spec_json(base, false).dump()));
+  if (record) options.grid.trained = *record;
   if (!given.filter.empty())
     return write_report(evaluate_filter(given, options), given.format, given.output);
   if (std::ranges::find(kModelPrecisions, options.model.precision) == kModelPrecisions.end())
@@ -222,7 +133,7 @@ void add_evaluate(CLI::App& app) {
        "shellgame evaluate --model DIR --group S5 --commands 16384 --spacing 64 --count 4",
        "shellgame evaluate --model DIR --group S3 --moves swaps --uncertainty branching --show 2",
        "shellgame evaluate --run DIR --mode free --seed 0..4 --format json --output results.json",
-       "shellgame evaluate --model DIR --sequence parity --lengths 40,64,128,256",
+       "shellgame evaluate --model DIR --kind parity --lengths 40,64,128,256",
        "shellgame evaluate --model DIR --data questions.jsonl",
        "shellgame evaluate --filter linear --precision bf16 --group S3 --moves swaps --uncertainty "
        "branching --commands 64,512",
@@ -252,27 +163,17 @@ void add_evaluate(CLI::App& app) {
   add_numbers(command, "--spacing", given->spacing, kCommandBounds,
               "commands between two reveals, with commas: every pair with --commands "
               "is a cell, unless its spacing is the larger");
-  command
-      ->add_option(
-          "--data", given->data,
-          "instead of traces: a file of questions, as 'trace --format questions' writes it "
-          "(docs/formats.md); its lines from the first on, whatever the seed")
-      ->type_name("FILE");
-  command
-      ->add_option(
-          "--sequence", given->sequence,
-          "instead of traces: parity, modular-arithmetic or word-problem (with --group and "
-          "--product)")
-      ->type_name("KIND")
-      ->check(CLI::IsMember({"parity", "modular-arithmetic", "word-problem"}));
   CLI::Option* lengths = command->add_option_function<std::string>(
       "--lengths",
       [given](const std::string& text) {
-        given->lengths.clear();
-        for (const std::string_view part : parts_between(text, ','))
-          given->lengths.push_back(parse_span("--lengths", kLengthBounds, part));
+        std::vector<std::string>& all = given->data->axes["length"];
+        all.clear();
+        for (const std::string_view part : parts_between(text, ',')) {
+          parse_span("--lengths", kLengthBounds, part);
+          all.emplace_back(part);
+        }
       },
-      "lengths of sequences, with commas; each is a cell, 40-256 draws from a range");
+      "lengths of sequences and counters, with commas; each is a cell, 40-256 draws from a range");
   declare_numbers(lengths->type_name("N,..."),
                   {{"--lengths", kLengthBounds}, {"--lengths", kLengthBounds, "40,1-{}"}});
   add_number(command, "--count", options.grid.count, NumberBounds::whole(1, 1'000'000'000),
@@ -304,8 +205,7 @@ void add_evaluate(CLI::App& app) {
              "free")
       ->type_name("GIB")
       ->default_str("");
-  given->schedule.add(command);
-  given->task.emplace(command, std::vector<std::string>{"commands", "spacing", "stages"});
+  given->data.emplace(command);
 }
 
 }  // namespace shellgame

@@ -108,7 +108,8 @@ Json ToolFigureSources::probe(const std::string& run, const std::string& name) {
   const std::optional<Experiment> experiment = open_run(run, options.model, options.tokenizer);
   // The paper's: betas and keys of 512 commands with spacing 4, interventions at 64 and 2.
   const bool distribution = name == "betas" || name == "keys";
-  options.data = probed_data(*experiment, run, distribution ? 512 : 64, distribution ? 4 : 2);
+  options.data =
+      probed_data(trained_task(*experiment).data, distribution ? 512 : 64, distribution ? 4 : 2);
   options.count = name == "betas" ? 4 : name == "keys" ? 1 : 64;
   std::string file = fmt::format("{}-{}.json", run, name);
   for (char& c : file) {

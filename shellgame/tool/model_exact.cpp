@@ -2,8 +2,10 @@
 // directory. Needs no Torch.
 #include <fmt/format.h>
 
+#include "shellgame/episodes/task_record.h"
 #include "shellgame/groups/group.h"
 #include "shellgame/models/exact.h"
+#include "shellgame/programs/render.h"
 #include "shellgame/system/messages.h"
 #include "shellgame/tool/command.h"
 
@@ -26,7 +28,12 @@ void run(const Given& given) {
   options.silu = given.activation == "silu";
   options.probability = given.probability;
   const ExactModel model = exact_model(options);
-  write_exact_model(model, given.output);
+  DataSpec task{.settings = {{"group", given.group}, {"moves", given.moves}}};
+  if (options.kind == ExactKind::kMarginal) {
+    task.settings["uncertainty"] = "branching";
+    task.settings["probability"] = python_number(given.probability);
+  }
+  write_exact_model(model, given.output, task_record_text({.data = task}));
   std::size_t parameters = 0;
   for (const ExactTensor& tensor : model.tensors) parameters += tensor.values.size();
   print_lines("{}: {}, {} variables, width {}, {} parameters\n", given.output,

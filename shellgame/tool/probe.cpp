@@ -3,11 +3,10 @@
 
 #include <algorithm>
 
-#include "shellgame/episodes/schedule_source.h"
-#include "shellgame/episodes/sequence_source.h"
-#include "shellgame/episodes/trace_source.h"
 #include "shellgame/system/error.h"
+#include "shellgame/system/messages.h"
 #include "shellgame/tool/command.h"
+#include "shellgame/tool/data_options.h"
 #include "shellgame/tool/plugins.h"
 #include "shellgame/tool/probe_options.h"
 #include "shellgame/tool/run_source.h"
@@ -21,51 +20,35 @@ constexpr NumberBounds kPlaceBounds = NumberBounds::whole(0, 1'000'000);
 constexpr NumberBounds kStatePlaces = NumberBounds::whole(1, 1'000'000);
 
 struct Given {
-  std::optional<TaskOptions> task;
+  std::optional<DataOptions> data;
   std::string run;
   std::uint64_t commands = 64, spacing = 2;
-  bool words = false;
   std::vector<std::string> plugins, settings;
   ProbeOptions options;
-  ScheduleOptions schedule;
 };
-
-// Every element of a word is a command, and every product is asked for.
-SequenceSpec word_problem(const Given& given, const Experiment* run) {
-  SequenceSpec spec{.kind = "word-problem"};
-  if (run != nullptr && run->sequence) spec = trained_words(*run, given.run, given.commands);
-  if (const std::string* group = given.task->given("group")) spec.group = *group;
-  if (const std::string* product = given.task->given("product")) {
-    spec.product = parse_multiplication(*product);
-  }
-  spec.min = spec.max =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(given.commands, kMaxSequenceLength));
-  make_sequence_task(spec);
-  return spec;
-}
 
 void run(const Given& given) {
   ProbeOptions options = given.options;
   for (const std::string& setting : given.settings) set_by_path(options.settings, setting);
   use_plugins(given.plugins);
   const std::optional<Experiment> run = open_run(given.run, options.model, options.tokenizer);
-  const bool other_task = given.task->has_file() || given.task->given("moves") != nullptr ||
-                          given.task->given("group") != nullptr;
-  if (given.schedule.given()) {
-    const auto cells = given.schedule.cells();
-    if (cells.size() != 1)
-      wrong_use("a probe takes one cell of a schedule, not {}: choose it with --set", cells.size());
-    options.count = std::min(options.count, cells[0]->traces());
-    options.data = std::make_shared<ScheduleData>(cells[0]);
-  } else if (given.words || (run && run->sequence && !other_task)) {
-    options.data = std::make_shared<SequenceData>(word_problem(given, run ? &*run : nullptr));
-  } else {
-    Task task = trace_task(*given.task, run ? &*run : nullptr);
-    task.commands = given.commands;
-    task.spacing = given.spacing;
-    check_task(task);
-    options.data = std::make_shared<TraceData>(std::move(task));
+  const std::optional<TaskRecord> record =
+      task_of_model(run ? &*run : nullptr, options.model.directory);
+  const DataSpec* base = record ? &record->data : nullptr;
+  DataOptions data = *given.data;
+  if (data.schedules().empty()) {
+    const std::vector<std::string>& axes = find_data_kind(data.kind(base)).axes;
+    if (!axes.empty()) data.axes[axes.front()] = {fmt::format("{}", given.commands)};
+    if (std::ranges::find(axes, "spacing") != axes.end())
+      data.axes["spacing"] = {fmt::format("{}", given.spacing)};
   }
+  std::vector<std::string> notes;
+  const std::vector<SharedData> cells = data.cells(base, {}, notes);
+  if (cells.size() != 1)
+    wrong_use("a probe takes one cell, not {}: choose it with --set", cells.size());
+  options.data = cells.front();
+  if (record && !run && options.format == "text" && !data.says_something())
+    say("note: the task is the model's own: {}", spec_json(*base, false).dump());
   learn_commands().probe(options);
 }
 
@@ -82,18 +65,14 @@ CLI::App* add_probe_of(CLI::App& probe, const std::shared_ptr<Given>& given,
   CLI::App* command = add_command(probe, name, summary, examples, [given] { run(*given); });
   add_model_options(command, given->run, options.model, options.tokenizer, {"fp32", "fp64"});
   add_plugin_option(command, given->plugins);
-  command->add_flag("--word-problem", given->words,
-                    "words of --group instead of traces: each element is a command, each product "
-                    "is asked for (the default of a run that was trained on them)");
   add_number(command, "--commands", given->commands, NumberBounds::whole(2, kMostCommands),
-             "commands of a trace, or elements of a word");
+             "commands of a trace, or elements of a word: the length of an episode");
   add_number(command, "--spacing", given->spacing, kCommandBounds, "commands between two reveals");
   add_number(command, "--count", options.count, NumberBounds::whole(1, 1'000'000'000), "traces");
   add_number(command, "--seed", options.seed, kSmallSeedBounds,
              "an evaluation seed: training never sees its traces");
   add_answer_options(command, options.format, options.output);
-  given->schedule.add(command);
-  given->task.emplace(command, std::vector<std::string>{"commands", "spacing", "stages"});
+  given->data.emplace(command);
   return command;
 }
 

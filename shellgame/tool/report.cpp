@@ -64,7 +64,8 @@ void ask(RunRecord& run) {
     const auto experiment = open_run(run.directory, options.model, options.tokenizer);
     say("probe {}: {}", question.name, run.directory);
     try {
-      options.data = probed_data(*experiment, run.directory, question.commands, question.spacing);
+      options.data =
+          probed_data(trained_task(*experiment).data, question.commands, question.spacing);
       fs::create_directories(run.directory + "/probes");
       learn_commands().probe(options);
     } catch (const UsageError& error) {  // no betas, no states, or a task that probes cannot read

@@ -242,12 +242,14 @@ void run_generate(const GenerateOptions& options) {
 
 void run_convert(const ConvertOptions& options) {
   const Model model = load_model(options.input);
+  const std::optional<TaskRecord> record = read_task_record(options.input);
   const bool own_tokenizer =
       std::filesystem::exists(options.input + "/tokenizer.json") && !options.lexemes;
   save_model(model, options.output,
              {.dtype = stored_type(options.precision),
               .max_shard_bytes = options.max_shard_bytes,
-              .lexemes = options.lexemes});
+              .lexemes = options.lexemes,
+              .task = record ? task_record_text(*record) : ""});
   if (!own_tokenizer) return;
   for (const char* name : {"tokenizer.json", "tokenizer_config.json"}) {
     const std::string from = options.input + "/" + name;

@@ -1,8 +1,6 @@
 #include "shellgame/tool/run_source.h"
 
-#include "shellgame/episodes/sequence_source.h"
-#include "shellgame/episodes/trace_source.h"
-
+#include <algorithm>
 #include <filesystem>
 
 #include "shellgame/system/error.h"
@@ -37,41 +35,18 @@ std::optional<Experiment> open_run(const std::string& run, ModelPlace& model,
   return experiment;
 }
 
-Task trace_task(const TaskOptions& options, const Experiment* run) {
-  Task task = options.resolve_unchecked(run != nullptr ? run->task : Task());
-  if (!task.stages.empty()) {
-    task.commands = task.stages.back().commands;
-    task.spacing = task.stages.back().spacing;
-    task.stages.clear();
-  }
-  return task;
+std::optional<TaskRecord> task_of_model(const Experiment* run, const std::string& directory) {
+  if (run != nullptr) return trained_task(*run);
+  return directory.empty() ? std::nullopt : read_task_record(directory);
 }
 
-SequenceSpec trained_words(const Experiment& experiment, const std::string& run,
-                           std::uint64_t length) {
-  SequenceSpec spec = experiment.sequence.value_or(SequenceSpec{.kind = "traces"});
-  if (!experiment.stages.empty()) spec = experiment.stages.back().sequence.value_or(spec);
-  if (spec.kind != "word-problem") {
-    wrong_use(
-        "probes read traces and word problems, and the run '{}' was trained on {}: name a task "
-        "that its model reads",
-        run, spec.kind);
-  }
-  spec.min = spec.max =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(length, kMaxSequenceLength));
-  return spec;
-}
-
-SharedData probed_data(const Experiment& experiment, const std::string& run, std::uint64_t commands,
-                       std::uint64_t spacing) {
-  if (experiment.sequence)
-    return std::make_shared<SequenceData>(trained_words(experiment, run, commands));
-  Task task = experiment.task;
-  task.stages.clear();
-  task.commands = commands;
-  task.spacing = spacing;
-  check_task(task);
-  return std::make_shared<TraceData>(std::move(task));
+SharedData probed_data(const DataSpec& task, std::uint64_t length, std::uint64_t spacing) {
+  DataSpec spec = task;
+  const std::vector<std::string>& axes = find_data_kind(task.kind).axes;
+  if (!axes.empty()) spec.settings[axes.front()] = fmt::format("{}", length);
+  if (std::ranges::find(axes, "spacing") != axes.end())
+    spec.settings["spacing"] = fmt::format("{}", spacing);
+  return spec.make();
 }
 
 void add_model_options(CLI::App* command, std::string& run, ModelPlace& model,

@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 
-#include "shellgame/sequences/sequence_spec.h"
 #include "shellgame/tool/command.h"
 #include "shellgame/tool/learn_commands.h"
 #include "shellgame/train/experiment.h"
@@ -16,19 +15,13 @@ namespace shellgame {
 std::optional<Experiment> open_run(const std::string& run, ModelPlace& model,
                                    std::string& tokenizer);
 
-// The task of the run (null: the usual one) with the options over it; of a curriculum its last
-// stage, for that is what it leads to.
-Task trace_task(const TaskOptions& options, const Experiment* run);
+// What the model of a run or of a directory is for; nothing where it does not say. A note says
+// where a task was taken from.
+std::optional<TaskRecord> task_of_model(const Experiment* run, const std::string& directory);
 
-// The word problem that a run was trained on, its last stage's, with words of `length` elements.
-// Throws UsageError, with the name `run`, for a run of traces or of other sequences.
-SequenceSpec trained_words(const Experiment& experiment, const std::string& run,
-                           std::uint64_t length);
-
-// What a run was trained on, with so many commands (of a word problem: elements) and this spacing,
-// for probes. Throws UsageError for what they cannot read.
-SharedData probed_data(const Experiment& experiment, const std::string& run, std::uint64_t commands,
-                       std::uint64_t spacing);
+// What a run was trained on, so long (`length`: of its first axis) and with this spacing, if it has
+// one, for probes. Throws UsageError.
+SharedData probed_data(const DataSpec& task, std::uint64_t length, std::uint64_t spacing);
 
 // The options by which a command takes a model (--run, --model, --tokenizer, --device,
 // --precision).

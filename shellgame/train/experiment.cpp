@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "shellgame/episodes/sequence_source.h"
-#include "shellgame/episodes/trace_source.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/read_json.h"
 #include "shellgame/system/saturating.h"
@@ -26,7 +24,6 @@ constexpr NumberBounds kSteps = NumberBounds::whole(1, 1'000'000'000'000);
 constexpr NumberBounds kEvery = NumberBounds::whole(0, 1'000'000'000'000);  // 0: never
 constexpr NumberBounds kRows = NumberBounds::whole(1, 1 << 20);
 constexpr NumberBounds kSegments = NumberBounds::real(1, 1e9);
-constexpr NumberBounds kLengths = NumberBounds::whole(1, kMaxSequenceLength);
 
 template <class Keys>
 void list_keys(Keys& keys, OptimiserSettings& o) {
@@ -69,17 +66,7 @@ void list_keys(Keys& keys, StreamSettings& s) {
 }
 
 template <class Keys>
-void list_keys(Keys& keys, SequenceSpec& s) {
-  keys("kind", s.kind, Words{"parity", "modular-arithmetic", "word-problem"});
-  keys("group", s.group);
-  keys("min", s.min, kLengths);
-  keys("max", s.max, kLengths);
-}
-
-template <class Keys>
 void list_keys(Keys& keys, StageSettings& s) {
-  keys("commands", s.commands, kCommandBounds);
-  keys("spacing", s.spacing, kCommandBounds);
   keys("batch", s.batch, kRows);
   keys("accumulation", s.accumulation, kRows);
   keys("pieces", s.pieces, kRows);
@@ -94,9 +81,6 @@ void list_keys(Keys& keys, StageSettings& s) {
 template <class Keys>
 void list_keys(Keys& keys, EvaluationSettings& e) {
   keys("every", e.every, kEvery);
-  keys("commands", e.commands, kCommandBounds);
-  keys("spacing", e.spacing, kCommandBounds);
-  keys("lengths", e.lengths, kLengths);
   keys("count", e.count, NumberBounds::whole(1, 1'000'000'000));
   keys("seed", e.seed, kSmallSeedBounds);
 }
@@ -161,14 +145,10 @@ class Reader {
              : loss == "reveals" ? LossOn::kQuestions
              : others            ? LossOn::kBeliefs
                                  : LossOn::kBeliefsOnly;
-    const Json task = keys.take("task"), sequence = keys.take("sequence");
-    if (!task.is_null() && !sequence.is_null())
-      throw InputError(file_, "an experiment must have [task] or [sequence], not both");
-    if (!sequence.is_null()) {
-      e.sequence = read_sequence(sequence, {}, "sequence");
-    } else {
-      e.task = read_task(task.is_null() ? Json::object() : task, Task(), "task");
-    }
+    if (!keys.take("sequence").is_null())
+      throw InputError(file_, "[sequence] must be [task] with a key 'kind' since version 0.2.0");
+    const Json task = keys.take("task");
+    e.task = read_task(task.is_null() ? Json::object() : task, {}, "task");
     e.plugins = plugins_of(keys.take("plugins"), file_);
     const Json model = keys.take("model");
     if (!model.is_object() || !model.contains("model_type"))
@@ -177,7 +157,7 @@ class Reader {
     read_optimiser(keys.take("optimiser"), e.optimiser);
     read_part(keys.take("schedule"), e.schedule, "schedule");
     read_part(keys.take("average"), e.average, "average");
-    read_part(keys.take("evaluation"), e.evaluation, "evaluation");
+    read_evaluation(keys.take("evaluation"), e);
     read_part(keys.take("checkpoint"), e.checkpoint, "checkpoint");
     std::optional<StreamSettings> stream = read_stream(keys.take("stream"), "stream");
     const Json stages = keys.take("stages");
@@ -214,54 +194,60 @@ class Reader {
     }
   }
 
-  SequenceSpec read_sequence(const Json& json, SequenceSpec spec, const std::string& where) {
-    KeyReader keys(json, file_, where);
-    list_keys(keys, spec);
-    std::uint32_t length = 0;  // both ends at once
-    keys("length", length, kLengths);
-    if (length > 0) spec.min = spec.max = length;
-    std::string product = spec.product == Multiplication::kRight ? "right" : "left";
-    keys("product", product, Words{"right", "left"});
-    spec.product = product == "right" ? Multiplication::kRight : Multiplication::kLeft;
-    keys.finish();
-    make_sequence_task(spec);  // throws what is wrong between keys
-    return spec;
-  }
-
-  Task read_task(const Json& json, Task task, const std::string& where) {
-    if (!json.is_object()) throw InputError(file_, fmt::format("'{}' must be a table", where));
-    for (const auto& [name, value] : json.items()) {
-      const TaskKey* key = find_task_key(name);
-      if (name == "schedule")
-        throw InputError(file_, fmt::format("key '{}.schedule': a schedule is for evaluation "
-                                            "(evaluate --schedule), not for training: forced "
-                                            "outcomes teach false probabilities; sticky-share "
-                                            "gives runs to train on",
-                                            where));
-      if (key == nullptr) {
-        std::vector<std::string> names;
-        for (const TaskKey& known : task_keys()) names.push_back(known.name);
-        const std::string near = nearest_name(name, names);
-        throw InputError(file_, fmt::format("there is no key '{}.{}'{}", where, name,
-                                            near.empty() ? "" : "; did you mean '" + near + "'?"));
-      }
-      try {
-        key->set(task, text_of(value));
-      } catch (const UsageError& error) {
-        throw InputError(file_, fmt::format("key '{}.{}': {}", where, name, error.what()));
-      }
+  // Runs `work` on what belongs to `where`; what is wrong there is said with its place. Keys that
+  // are not `own` are the whole experiment's.
+  template <class Work>
+  auto at(const std::string& where, const Work& work, const DataSettings* own = nullptr) {
+    try {
+      return work();
+    } catch (const DataKeyError& error) {
+      const bool here = own == nullptr || own->contains(error.key());
+      throw InputError(
+          file_, fmt::format("key '{}.{}': {}", here ? where : "task", error.key(), error.what()));
+    } catch (const UsageError& error) {
+      throw InputError(file_, fmt::format("{}: {}", where, error.what()));
     }
-    if (!task.stages.empty())
-      throw InputError(file_, "key 'task.stages': an experiment has [[stages]] of its own");
-    return task;
   }
 
-  static std::string text_of(const Json& value) {
-    if (value.is_string()) return value.get<std::string>();
-    if (!value.is_array()) return value.dump();
-    std::string joined;
-    for (const Json& item : value) joined += (joined.empty() ? "" : ",") + text_of(item);
-    return joined;
+  DataSpec read_task(const Json& json, const DataSpec& base, const std::string& where) {
+    if (!json.is_object()) throw InputError(file_, fmt::format("'{}' must be a table", where));
+    if (json.contains("schedule"))
+      throw InputError(file_, fmt::format("key '{}.schedule': a schedule is for evaluation "
+                                          "(evaluate --schedule), not for training: forced "
+                                          "outcomes teach false probabilities; sticky-share "
+                                          "gives runs to train on",
+                                          where));
+    if (json.contains("stages"))
+      throw InputError(file_, "key 'task.stages': an experiment has [[stages]] of its own");
+    return at(where, [&] { return spec_of_json(json, base); });
+  }
+
+  static DataSettings names_of(const DataAxes& axes) {
+    DataSettings names;
+    for (const auto& [axis, values] : axes) names[axis] = "";
+    return names;
+  }
+
+  // The axes of the data that a table has: `commands = [4, 8]`.
+  DataAxes read_axes(KeyReader& keys, const std::string& kind, const std::string& where) {
+    DataAxes axes;
+    for (const std::string& axis : find_data_kind(kind).axes) {
+      const Json values = keys.take(axis);
+      if (values.is_null()) continue;
+      if (values.is_array() && values.empty())
+        throw InputError(file_, fmt::format("key '{}.{}' must have a value", where, axis));
+      for (const Json& value : values.is_array() ? values : Json::array({values}))
+        axes[axis].push_back(setting_text(value));
+    }
+    return axes;
+  }
+
+  void read_evaluation(const Json& json, Experiment& e) {
+    if (json.is_null()) return;
+    KeyReader keys(json, file_, "evaluation");
+    list_keys(keys, e.evaluation);
+    e.evaluation.axes = read_axes(keys, e.task.kind, "evaluation");
+    keys.finish();
   }
 
   std::optional<StreamSettings> read_stream(const Json& json, const std::string& where) {
@@ -289,93 +275,81 @@ class Reader {
       list_keys(keys, stage);
       stage.stream = read_stream(keys.take("stream"), where + ".stream");
       if (!stage.stream) stage.stream = stream;
-      const Json changes = keys.take("tasks"), sequence = keys.take("sequence");
+      const Json changes = keys.take("tasks");
+      stage.axes = read_axes(keys, e.task.kind, where);
       keys.finish();
-      if (e.sequence) {
-        if (!stage.commands.empty() || !stage.spacing.empty())
-          throw InputError(file_, fmt::format("key '{}': sequences have a length, not commands and "
-                                              "spacing",
-                                              where));
-        stage.sequence = read_sequence(sequence.is_null() ? Json::object() : sequence, *e.sequence,
-                                       where + ".sequence");
-        if (stage.stream) throw InputError(file_, "streams are for tasks, not for sequences");
-        stage.data.push_back(std::make_shared<SequenceData>(*stage.sequence));
-      } else {
-        add_tasks(changes, where, e.task, stage);
-      }
+      add_data(changes, where, e.task, stage);
       // What cannot be numbered is said before the first stage, not when this one begins.
       const auto rows = saturating_multiply(stage.steps, stage.batch, stage.accumulation);
       if (static_cast<std::uint64_t>(rows) > BatchPlan::kMostEpisodes)
         throw InputError(file_, fmt::format("{}: steps x batch x accumulation must be at most {} "
                                             "rows, not {}",
                                             where, BatchPlan::kMostEpisodes, rows));
-      e.resolved["stages"].push_back(resolved_stage(stage, changes));
+      e.resolved["stages"].push_back(resolved_stage(e.task, stage, changes));
       e.stages.push_back(std::move(stage));
     }
   }
 
-  // What is asked at the end must be there to be asked.
+  // What is asked at the end must be there to be asked: a stream's stage may have a reveal in some
+  // segments only, and an evaluation of its own length none. That is better said before the
+  // training than after it.
   void check_evaluation(const Experiment& e) {
-    const EvaluationSettings& v = e.evaluation;
-    if (e.sequence && !(v.commands.empty() && v.spacing.empty()))
-      throw InputError(file_, "key 'evaluation': sequences have lengths, not commands and spacing");
-    if (e.sequence) return;
-    if (!v.lengths.empty())
-      throw InputError(file_, "key 'evaluation': tasks have commands and spacing, not lengths");
-    const auto& commands = v.commands.empty() ? e.stages.back().commands : v.commands;
-    const auto& spacing = v.spacing.empty() ? e.stages.back().spacing : v.spacing;
-    // A stream's stage may have a reveal in some segments only, and an evaluation of its own length
-    // none: that it must be given then is better said before the training than after it.
-    if (std::ranges::min(spacing) > std::ranges::max(commands))
-      throw InputError(file_,
-                       fmt::format("key 'evaluation': a spacing must be at most the commands, "
-                                   "or nothing is revealed, and it is {} with {}",
-                                   fmt::join(spacing, ", "), fmt::join(commands, ", ")));
+    std::vector<std::string> notes;
+    const DataSettings own = names_of(e.evaluation.axes);
+    at(
+        "evaluation", [&] { return evaluation_points(e, notes); }, &own);
   }
 
-  void add_tasks(const Json& changes, const std::string& where, const Task& base,
-                 StageSettings& stage) {
-    if (stage.commands.empty()) stage.commands = {base.commands};
-    if (stage.spacing.empty()) stage.spacing = {base.spacing};
+  void add_data(const Json& changes, const std::string& where, const DataSpec& base,
+                StageSettings& stage) {
     const Json list = changes.is_null() ? Json::array({Json::object()}) : changes;
     if (!list.is_array() || list.empty())
       throw InputError(file_, fmt::format("key '{}.tasks' must be a list of tables", where));
     for (const Json& change : list) {
-      for (const std::uint64_t commands : stage.commands) {
-        for (const std::uint64_t spacing : stage.spacing) {
-          Task task = read_task(change, base, where + ".tasks");
-          task.commands = commands;
-          task.spacing = spacing;
-          try {
-            check_task(task);
-          } catch (const UsageError& error) {
-            throw InputError(file_, fmt::format("{}: {}", where, error.what()));
-          }
-          stage.data.push_back(std::make_shared<TraceData>(task));
-          stage.tasks.push_back(std::move(task));
-        }
+      const DataSpec spec = read_task(change, base, where + ".tasks");
+      if (spec.kind != base.kind)
+        throw InputError(file_,
+                         fmt::format("key '{}.tasks': the kind must be the experiment's, {}, "
+                                     "not {}",
+                                     where, base.kind, spec.kind));
+      DataSettings own = names_of(stage.axes);
+      for (const auto& [key, value] : change.items()) own[key] = "";
+      for (DataCell& cell : at(
+               where, [&] { return data_combinations(spec, stage.axes); }, &own))
+        stage.data.push_back(std::move(cell));
+    }
+    for (const std::string& axis : find_data_kind(base.kind).axes) {
+      if (!stage.axes.contains(axis)) stage.axes[axis] = {base.value(axis)};
+    }
+    const auto silent = [](const DataCell& cell) { return !cell.data->silence().empty(); };
+    if (!stage.stream && std::ranges::all_of(stage.data, silent))
+      throw InputError(file_, fmt::format("{}: {}", where, stage.data.front().data->silence()));
+    for (const DataCell& cell : stage.data) {
+      if (stage.stream && !cell.data->goes_on())
+        throw InputError(file_, fmt::format("{}: streams are for data that go on, and those of the "
+                                            "kind '{}' end",
+                                            where, base.kind));
+    }
+  }
+
+  // Lists of one value are written as that value.
+  static void add_axes(Json& json, const DataSpec& spec, const DataAxes& axes) {
+    for (const auto& [axis, values] : axes) {
+      Json list = Json::array();
+      for (const std::string& value : values) {
+        const DataSpec one{spec.kind, {{axis, value}}};
+        list.push_back(spec_json(one, false).at(axis));
       }
-    }
-    const auto reveals = [](const Task& task) { return task.spacing <= task.commands; };
-    if (!stage.stream && std::ranges::none_of(stage.tasks, reveals)) {
-      throw InputError(file_, fmt::format("{}: spacing must be at most commands, or nothing is "
-                                          "revealed, and it is {} with {}",
-                                          where, fmt::join(stage.spacing, ", "),
-                                          fmt::join(stage.commands, ", ")));
+      json[axis] = list;
     }
   }
 
-  static Json resolved_stage(const StageSettings& stage, const Json& changes) {
+  static Json resolved_stage(const DataSpec& task, const StageSettings& stage,
+                             const Json& changes) {
     Json json = written(stage);
+    add_axes(json, task, stage.axes);
     if (!changes.is_null()) json["tasks"] = changes;
-    if (stage.sequence) json["sequence"] = resolved_sequence(*stage.sequence);
     if (stage.stream) json["stream"] = {{"segments", written(*stage.stream)}};
-    return json;
-  }
-
-  static Json resolved_sequence(const SequenceSpec& spec) {
-    Json json = written(spec);
-    json["product"] = spec.product == Multiplication::kRight ? "right" : "left";
     return json;
   }
 
@@ -385,14 +359,7 @@ class Reader {
     if (!e.plugins.empty()) r["plugins"] = e.plugins;
     r["loss"] = loss;
     r["other-tokens"] = e.loss != LossOn::kBeliefsOnly;
-    if (e.sequence) {
-      r["sequence"] = resolved_sequence(*e.sequence);
-    } else {
-      for (const TaskKey& key : task_keys()) {
-        if (key.name != "stages")
-          r["task"][key.name] = parse_json(written_value(key, e.task), key.name);
-      }
-    }
+    r["task"] = spec_json(e.task, /*all=*/true);
     r["model"] = e.model;
     r["optimiser"] = written(e.optimiser);
     for (const ParameterGroup& group : e.optimiser.groups)
@@ -400,6 +367,7 @@ class Reader {
     r["schedule"] = written(e.schedule);
     r["average"] = written(e.average);
     r["evaluation"] = written(e.evaluation);
+    add_axes(r["evaluation"], e.task, e.evaluation.axes);
     r["checkpoint"] = written(e.checkpoint);
   }
 
@@ -430,12 +398,18 @@ std::vector<DeclaredNumber> experiment_numbers() {
     list.push_back({stream, kSegments});
     add(StreamSettings(), stream);
   }
-  for (const std::string sequence : {"sequence", "stages.0.sequence"}) {
-    list.push_back({sequence + ".length", kLengths});
-    add(SequenceSpec(), sequence);
-  }
   add(EvaluationSettings(), "evaluation");
   add(CheckpointSettings(), "checkpoint");
+  // The axes of traces; other keys of data are listed with their kinds.
+  const DataKind& traces = find_data_kind("traces");
+  for (const std::string table : {"stages.0", "evaluation"}) {
+    for (const std::string& axis : traces.axes) {
+      for (DeclaredNumber number : traces.find(axis)->numbers) {
+        number.name = fmt::format("{}.{}", table, axis);
+        list.push_back(number);
+      }
+    }
+  }
   return list;
 }
 
@@ -455,33 +429,52 @@ BatchPlan batch_plan(const Experiment& experiment, std::size_t stage, const Toke
       experiment.loss == LossOn::kBeliefs || experiment.loss == LossOn::kBeliefsOnly;
   const SourceOptions options{.seed = experiment.seed, .beliefs = beliefs, .may_be_silent = true};
   if (settings.stream) {
-    StreamSources streams = stream_sources(settings.data, tokenizer, options,
+    std::vector<SharedData> data;
+    for (const DataCell& cell : settings.data) data.push_back(cell.data);
+    StreamSources streams = stream_sources(data, tokenizer, options,
                                            static_cast<std::uint64_t>(settings.stream->most()));
     plan.sources = std::move(streams.sources);
     plan.segment_tokens = static_cast<std::int64_t>(streams.segment_tokens);
   } else {
-    for (const SharedData& data : settings.data)
-      plan.sources.push_back(data->source(tokenizer, options));
+    for (const DataCell& cell : settings.data)
+      plan.sources.push_back(cell.data->source(tokenizer, options));
   }
   return plan;
 }
 
+DataAxes evaluation_axes(const Experiment& experiment) {
+  DataAxes axes = experiment.stages.back().axes;
+  for (const auto& [axis, values] : experiment.evaluation.axes) axes[axis] = values;
+  return axes;
+}
+
 std::vector<SharedData> evaluation_points(const Experiment& experiment,
                                           std::vector<std::string>& notes) {
-  const EvaluationSettings& settings = experiment.evaluation;
-  const StageSettings& last = experiment.stages.back();
-  if (!experiment.sequence)
-    return trace_grid(experiment.task,
-                      settings.commands.empty() ? last.commands : settings.commands,
-                      settings.spacing.empty() ? last.spacing : settings.spacing, notes);
-  if (settings.lengths.empty()) return last.data;
+  // What evaluation has no axes for is the last stage's first task.
+  DataSpec spec = experiment.task;
+  if (find_data_kind(spec.kind).axes.empty()) spec = experiment.stages.back().data.front().spec;
   std::vector<SharedData> points;
-  for (const std::uint64_t length : settings.lengths) {
-    SequenceSpec spec = *experiment.sequence;
-    spec.min = spec.max = static_cast<std::uint32_t>(length);
-    points.push_back(std::make_shared<SequenceData>(spec));
-  }
+  for (DataCell& cell : data_grid(spec, evaluation_axes(experiment), notes))
+    points.push_back(std::move(cell.data));
   return points;
+}
+
+TaskRecord trained_task(const Experiment& experiment) {
+  const StageSettings& last = experiment.stages.back();
+  TaskRecord record{.data = last.data.back().spec};
+  const std::vector<std::string>& axes = find_data_kind(record.data.kind).axes;
+  if (axes.empty()) return record;
+  record.axis = axes.front();
+  for (const StageSettings& stage : experiment.stages) {
+    const double segments = stage.stream ? std::max(stage.stream->from, stage.stream->to) : 1;
+    for (const DataCell& cell : stage.data) {
+      const std::uint64_t length = longest_of(cell.spec.value(record.axis));
+      record.segment = std::max(record.segment, length);
+      record.longest = std::max(record.longest,
+                                static_cast<std::uint64_t>(static_cast<double>(length) * segments));
+    }
+  }
+  return record;
 }
 
 std::string Experiment::toml() const { return json_to_toml(resolved); }
@@ -563,6 +556,19 @@ void set_run_choices(Experiment& experiment, int threads, const std::string& fro
   if (!all.empty()) experiment.resolved["plugins"] = all;
   if (!from.empty()) experiment.from = from;
   if (!experiment.from.empty()) experiment.from = absolute(experiment.from);
+  // Where its data lie, too: files of stages are read when the run goes on.
+  const auto place = [&](nlohmann::json& table) {
+    for (const DataKey& key : find_data_kind(experiment.task.kind).keys) {
+      if (key.is_file && table.contains(key.name))
+        table[key.name] = absolute(table[key.name].get<std::string>());
+    }
+  };
+  place(experiment.resolved["task"]);
+  for (nlohmann::json& stage : experiment.resolved["stages"]) {
+    const auto tasks = stage.find("tasks");
+    if (tasks == stage.end()) continue;
+    for (nlohmann::json& task : *tasks) place(task);
+  }
   experiment.tokenizer = placed_tokenizer(experiment.tokenizer);
   experiment.resolved["tokenizer"] = experiment.tokenizer;
   experiment.threads = threads;

@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "shellgame/episodes/batcher.h"
-#include "shellgame/episodes/data.h"
-#include "shellgame/sequences/sequence_spec.h"
-#include "shellgame/tasks/task.h"
+#include "shellgame/episodes/data_kind.h"
+#include "shellgame/episodes/task_record.h"
 
 namespace shellgame {
 
@@ -47,11 +46,9 @@ struct AverageSettings {
 };
 
 struct StageSettings {
-  // Each row of a batch draws one of these.
-  std::vector<std::uint64_t> commands, spacing;
-  std::vector<Task> tasks;       // every commands x spacing x changes of the experiment's task
-  std::vector<SharedData> data;  // what rows draw from: these tasks, or the sequence
-  std::optional<SequenceSpec> sequence;
+  // Each row of a batch draws one of these: every combination of the axes, for each of `tasks`.
+  DataAxes axes;
+  std::vector<DataCell> data;
   std::int64_t batch = 8;               // rows
   std::int64_t accumulation = 1;        // batches whose gradients are added up in a step
   std::int64_t pieces = 1;              // of a row, whose activations are kept one at a time
@@ -66,7 +63,7 @@ struct StageSettings {
 
 struct EvaluationSettings {
   std::int64_t every = 0;  // steps; 0: only at the end
-  std::vector<std::uint64_t> commands, spacing, lengths;
+  DataAxes axes;           // those that it lacks are the last stage's
   std::int64_t count = 64;
   std::uint64_t seed = 0;
 };
@@ -84,8 +81,7 @@ struct Experiment {
   int threads = 0;  // 0: the tool's default
   std::string precision = "fp32", device = "cpu";
   bool composed = false;
-  Task task;
-  std::optional<SequenceSpec> sequence;  // instead of a task: targets for every input
+  DataSpec task;  // what stages have in common; may lack what they add
   std::string tokenizer = "lexeme";
   nlohmann::json model = nlohmann::json::object();  // keys of config.json
   std::string init = "fla";                         // or torch
@@ -116,10 +112,13 @@ Experiment parse_experiment(std::string_view toml, const std::string& file,
 // The batches of a stage; `tokenizer` is null for data that are no text.
 BatchPlan batch_plan(const Experiment& experiment, std::size_t stage, const Tokenizer* tokenizer,
                      bool together);
-// What a run is evaluated on: every pair of commands and spacing, or every length. `notes` says
-// what was left out.
+// What a run is evaluated on: every combination of the axes. `notes` says what was left out.
 std::vector<SharedData> evaluation_points(const Experiment& experiment,
                                           std::vector<std::string>& notes);
+// The axes of these points: the last stage's, with those of [evaluation] over them.
+DataAxes evaluation_axes(const Experiment& experiment);
+// What its model is trained for: the last stage's data, and how far.
+TaskRecord trained_task(const Experiment& experiment);
 // The plug-ins that a file names, which must be loaded before it is read: its tasks may be theirs.
 std::vector<std::string> experiment_plugins(std::string_view toml, const std::string& file);
 // What the command of a run decides beside the file, also in `resolved`: threads, the model whose

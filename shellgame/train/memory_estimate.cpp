@@ -77,7 +77,7 @@ std::vector<std::int64_t> longest_rows(const Experiment& experiment, const Token
   std::vector<std::int64_t> tokens;
   for (const StageSettings& stage : experiment.stages) {
     std::uint64_t longest = 1;
-    for (const SharedData& data : stage.data) {
+    for (const auto& [spec, data] : stage.data) {
       const SourceOptions options{.seed = experiment.seed, .beliefs = false, .may_be_silent = true};
       longest = std::max(longest, stage.stream ? data->segment_tokens(tokenizer)
                                                : data->source(tokenizer, options)->tokens());

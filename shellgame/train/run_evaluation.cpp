@@ -13,6 +13,7 @@ std::function<nlohmann::ordered_json(const Model&)> run_evaluation(
   GridOptions options;
   options.model = run + "/model";  // a name for the record: the model is at hand
   options.precision = experiment.precision;
+  options.trained = trained_task(experiment);
   options.count = static_cast<std::uint64_t>(settings.count);
   options.seeds = {settings.seed};
   options.points = evaluation_points(experiment, options.notes);

@@ -61,9 +61,9 @@ ModelConfig config_of(const Experiment& experiment, const Tokenizer* tokenizer) 
   check_known_keys(json, "[model]");
   std::uint64_t needed = 0;
   for (const StageSettings& stage : experiment.stages) {
-    for (const SharedData& data : stage.data)
-      needed =
-          std::max(needed, data->source(tokenizer, {.may_be_silent = true})->vocabulary_size());
+    for (const DataCell& cell : stage.data)
+      needed = std::max(needed,
+                        cell.data->source(tokenizer, {.may_be_silent = true})->vocabulary_size());
   }
   if (!json.contains("vocab_size")) json["vocab_size"] = needed;
   ModelConfig config(std::move(json), "[model]");
@@ -115,7 +115,7 @@ class Run {
   explicit Run(const TrainOptions& options)
       : options_(options),
         experiment_(options.experiment),
-        tokenizer_(experiment_.stages.front().data.front()->is_text()
+        tokenizer_(experiment_.stages.front().data.front().data->is_text()
                        ? open_tokenizer(experiment_.tokenizer)
                        : nullptr),
         tokenizer_text_(tokenizer_text(experiment_, tokenizer_.get())),
@@ -319,9 +319,10 @@ class Run {
   const StageSettings& stage_settings() const { return experiment_.stages[place_.stage]; }
 
   std::string stage_name() const {
-    const StageSettings& stage = stage_settings();
-    if (stage.sequence) return stage.sequence->kind;
-    return fmt::format("({};{})", fmt::join(stage.commands, ","), fmt::join(stage.spacing, ","));
+    std::vector<std::string> axes;
+    for (const std::string& axis : find_data_kind(experiment_.task.kind).axes)
+      axes.push_back(fmt::format("{}", fmt::join(stage_settings().axes.at(axis), ",")));
+    return axes.empty() ? experiment_.task.kind : fmt::format("({})", fmt::join(axes, ";"));
   }
 
   // --- the loop
@@ -519,7 +520,8 @@ class Run {
   SaveOptions save_options() const {
     return {.dtype = experiment_.precision == "fp64" ? Dtype::kF64 : Dtype::kF32,
             .lexemes = tokenizer_ != nullptr && tokenizer_->name() == "lexeme",
-            .tokenizer = tokenizer_text_};
+            .tokenizer = tokenizer_text_,
+            .task = task_record_text(trained_task(experiment_))};
   }
 
   void save() {

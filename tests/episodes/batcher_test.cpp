@@ -39,7 +39,8 @@ TEST(Batcher, ARowIsATraceAndItsTargetsAreTheNextTokens) {
   const Experiment e = small_experiment();
   Batcher batcher = batcher_of(e, 0);
   const Batch batch = batcher.batch(1);
-  const Sampler sampler(e.stages[0].tasks[0]);
+  const auto& data = dynamic_cast<const TraceData&>(*e.stages[0].data[0].data);
+  const Sampler sampler(data.task());
   const TokenMaker traces(sampler, kLexemes);
   TokenTrace trace;
   traces.make(e.seed, 4 + 2, trace, true);  // the third row of the second batch of four

@@ -32,7 +32,7 @@ TEST_F(EvaluateTool, TheExactModelScoresOneOnAGrid) {
                             "--count 3 --seed 0..1 --format json --output " +
                             file);
   ASSERT_EQ(result.code, 0) << result.output;
-  EXPECT_THAT(result.output, HasSubstr("16 commands with spacing 32 are left out"));
+  EXPECT_THAT(result.output, HasSubstr("16 commands, spacing 32 are left out"));
   const auto cells = nlohmann::json::parse(read_file(file));
   ASSERT_EQ(cells.size(), 3u);
   for (const auto& cell : cells) {
@@ -119,7 +119,7 @@ TEST_F(EvaluateTool, AFileOfQuestionsIsJudgedLikeItsSource) {
                           "expected_bayes_accuracy", "traces", "reveals", "chance"})
     EXPECT_EQ(by_file.at(key), by_task.at(key)) << key;
   EXPECT_THAT(run(what + " --data " + (directory_ / "questions.jsonl") + " --commands 8").output,
-              HasSubstr("--data takes no --task"));
+              HasSubstr("'file' have no axes, not --commands"));
 }
 
 TEST_F(EvaluateTool, SequencesAreCellsByLength) {
@@ -128,7 +128,7 @@ TEST_F(EvaluateTool, SequencesAreCellsByLength) {
           "num_hidden_layers=1 --set vocab_size=3 --output " +
           (directory_ / "model"));
   ASSERT_EQ(made.code, 0) << made.output;
-  const std::string what = "evaluate --model " + (directory_ / "model") + " --sequence parity ";
+  const std::string what = "evaluate --model " + (directory_ / "model") + " --kind parity ";
   const Result result = run(what + "--lengths 8,16,20-40 --count 20 --format json");
   ASSERT_EQ(result.code, 0) << result.output;
   const auto cells = nlohmann::json::parse(result.output);
@@ -138,8 +138,9 @@ TEST_F(EvaluateTool, SequencesAreCellsByLength) {
   EXPECT_EQ(cells[2].at("length"), "20-40");
   EXPECT_EQ(cells[0].at("chance"), 0.5);
   EXPECT_THAT(run(what + "--lengths 8").output, HasSubstr("length"));
-  EXPECT_THAT(run(what + "--mode free").output, HasSubstr("--mode free is for traces"));
-  EXPECT_THAT(run(what + "--commands 8").output, HasSubstr("sequences have --lengths"));
+  EXPECT_THAT(run(what + "--mode free").output, HasSubstr("rows in which the values stand"));
+  EXPECT_THAT(run(what + "--commands 8").output,
+              HasSubstr("'parity' have --set length=..., not --commands"));
   EXPECT_THAT(run(what + "--lengths 9-8").output,
               HasSubstr("--lengths must go from a number to a larger one"));
   EXPECT_THAT(run("evaluate --model " + (directory_ / "model")).output,
@@ -153,17 +154,18 @@ TEST_F(EvaluateTool, WrongUseGetsASentence) {
       {"evaluate", "either --run DIR or --model DIR must be given"},
       {model + "--run x", "--run and --model must not be given together"},
       {"evaluate --run " + (directory_ / "none"), "has no experiment.toml"},
-      {model + "--commands 8 --spacing 9", "a spacing must be at most the number of commands"},
+      {model + "--commands 8 --spacing 9",
+       "spacing must be at most commands, or nothing is revealed, and it is 9 with 8"},
       {model + "--commands 8,x", "--commands must be a whole number"},
       {model + "--commands 0", "--commands must be a whole number from 1"},
       {model + "--commands 18446744073709551615", "--commands must be a whole number from 1"},
       {model + "--commands 8,8", "must have each number once"},
       {model + "--seed 0..2,1", "must have each number once"},
       {model + "--confidence 1", "must be a number from 0.01 to 0.9999999, not '1'"},
-      {model + "--sequence parity --group S5", "--group is for traces"},
+      {model + "--kind parity --group S5", "--group is for traces"},
       {model + "--seed 3..1", "--seed must go from a number to a larger one"},
       {model + "--seed 9223372036854775808", "--seed must be a whole number from 0 to 2^63 - 1"},
-      {model + "--lengths 4", "traces have --commands and --spacing"},
+      {model + "--lengths 4", "'traces' have --set commands=..., --set spacing=..., not --lengths"},
       {model + "--mode loose", "must be one of teacher, free"},
       {model + "--comands 8", "did you mean '--commands'?"},
       {model + "--reveals none", "must show values"},

@@ -11,6 +11,7 @@
 
 #include "shellgame/automata/automaton_file.h"
 #include "shellgame/automata/automaton_numbers.h"
+#include "shellgame/episodes/data_kind.h"
 #include "shellgame/models/config_numbers.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
@@ -152,19 +153,32 @@ TEST(Numbers, EveryKeyOfATaskRefusesWhatIsOutsideItsBounds) {
 TEST(Numbers, EveryKeyOfAnExperimentRefusesWhatIsOutsideItsBounds) {
   const std::string model = "[model]\nmodel_type = \"delta_net\"\n[[stages]]\nbatch = 1\n";
   const std::string task = model + "[task]\ngroup = \"S3\"\n[[optimiser.groups]]\nmatch = \"x\"\n";
-  const std::string sequence = model + "[sequence]\nkind = \"parity\"\n";
   EXPECT_EQ(refusal_of([&] { parse_experiment(task, "e.toml"); }), "");
-  EXPECT_EQ(refusal_of([&] { parse_experiment(sequence, "e.toml"); }), "");
   ASSERT_GT(experiment_numbers().size(), 40u);
   for (const DeclaredNumber& number : experiment_numbers()) {
-    const bool of_sequences = number.name.find("sequence") != std::string::npos;
     for (const std::string& text : wrong_texts(number.bounds)) {
-      const std::string said = refusal_of([&] {
-        parse_experiment(of_sequences ? sequence : task, "e.toml", {number.name + "=" + text});
-      });
+      const std::string said =
+          refusal_of([&] { parse_experiment(task, "e.toml", {number.name + "=" + text}); });
       EXPECT_THAT(said, HasSubstr(number.name)) << number.name << "=" << text;
     }
   }
+}
+
+TEST(Numbers, EveryKeyOfEveryKindOfDataRefusesWhatIsOutsideItsBounds) {
+  int numbers = 0;
+  for (const std::string& kind : data_kind_names()) {
+    for (const DataKey& key : find_data_kind(kind).keys) {
+      for (const DeclaredNumber& number : key.numbers) {
+        ++numbers;
+        for (const std::string& text : wrong_texts(number.bounds)) {
+          const std::string value = fmt::format(fmt::runtime(number.pattern), text);
+          const std::string said = refusal_of([&] { DataSpec{kind, {{key.name, value}}}.make(); });
+          EXPECT_THAT(said, HasSubstr(key.name)) << kind << " " << value;
+        }
+      }
+    }
+  }
+  EXPECT_GE(numbers, 16);
 }
 
 TEST(Numbers, EveryKeyOfAModelRefusesWhatIsOutsideItsBounds) {

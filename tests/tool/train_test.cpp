@@ -234,7 +234,8 @@ TEST(TrainTool, WrongUseIsOneSentenceAndLeavesNothingBehind) {
   const std::string set = "train " + file + run + " --set ";
   refused(set + "stages.0.batch=1000000000000000",
           "'stages.0.batch' must be a whole number from 1");
-  refused(set + "stages.0.commands=-1", "'stages.0.commands' must be a whole number from 1");
+  refused(set + "stages.0.commands=-1",
+          "'stages.0.commands': commands must be a whole number from 1");
   refused(set + "model.norm_eps=-1", "'norm_eps' must be a number from 0 to 1, not -1");
   refused(set + "model.norm_eps=nan", "'norm_eps' must be a number from 0 to 1, not nan");
   refused(set + "model.vocab_size=3", "'vocab_size' must be at least 90");
@@ -376,10 +377,9 @@ TEST(SweepTool, SequencesOfDrawnLengthsAreNamedByTheirRange) {
   const std::string file = folder / "x.toml";
   write_file(file, R"(
 threads = 1
-[sequence]
+[task]
 kind = "parity"
-min = 3
-max = 12
+length = "3-12"
 [model]
 model_type = "delta_net"
 hidden_size = 16
@@ -400,8 +400,8 @@ steps = 4
   const auto cells = nlohmann::json::parse(read_file(folder / "runs/seed-0/evaluation.json"));
   EXPECT_EQ(cells[0]["model"], folder / "runs/seed-0/model");
   // Expressions have odd lengths only: the longest of 3 to 12 is 11.
-  const Result odd = shellgame::run(
-      "train " + file + " --set sequence.kind=modular-arithmetic --run " + (folder / "odd"));
+  const Result odd = shellgame::run("train " + file + " --set task.kind=modular-arithmetic --run " +
+                                    (folder / "odd"));
   EXPECT_EQ(odd.code, 0) << odd.output;
 }
 

@@ -36,10 +36,10 @@ std::string refusal(const std::string& text, const std::vector<std::string>& cha
 TEST(Experiment, AStageHasATaskForEveryCommandsAndSpacing) {
   const Experiment e = parse_experiment(kSmall, "x.toml");
   ASSERT_EQ(e.stages.size(), 1u);
-  ASSERT_EQ(e.stages[0].tasks.size(), 2u);
-  EXPECT_EQ(e.stages[0].tasks[1].group, "S3");
-  EXPECT_EQ(e.stages[0].tasks[1].commands, 8u);
-  EXPECT_EQ(e.stages[0].tasks[1].spacing, 2u);
+  ASSERT_EQ(e.stages[0].data.size(), 2u);
+  EXPECT_EQ(e.stages[0].data[1].spec.value("group"), "S3");
+  EXPECT_EQ(e.stages[0].data[1].spec.value("commands"), "8");
+  EXPECT_EQ(e.stages[0].data[1].spec.value("spacing"), "2");
   EXPECT_EQ(e.total_steps(), 10);
 }
 
@@ -53,7 +53,7 @@ weight-decay = 0.05
 groups = [{ match = "embeddings", weight-decay = 0.0, rate = 0.5 }]
 )",
                                         "x.toml", {"seed=9", "loss=reveals"});
-  EXPECT_EQ(e.stages[0].tasks.size(), 4u);
+  EXPECT_EQ(e.stages[0].data.size(), 4u);
   const Experiment again = parse_experiment(e.toml(), "again.toml");
   EXPECT_EQ(again.resolved, e.resolved);
   EXPECT_EQ(again.toml(), e.toml());
@@ -67,7 +67,7 @@ groups = [{ match = "embeddings", weight-decay = 0.0, rate = 0.5 }]
   EXPECT_THROW(parse_experiment(text, "x.toml", {"loss=all", "other-tokens=false"}), InputError);
   EXPECT_EQ(again.optimiser.groups.at(0).rate, 0.5);
   EXPECT_EQ(again.stages[0].stream->to, 8);
-  EXPECT_EQ(again.stages[0].tasks[2].moves, Moves::kPermutations);
+  EXPECT_EQ(again.stages[0].data[2].spec.value("moves"), "permutations");
 }
 
 TEST(Experiment, StreamsOfAllStagesMayBeNamedOnce) {
@@ -80,19 +80,20 @@ TEST(Experiment, StreamsOfAllStagesMayBeNamedOnce) {
 
 TEST(Experiment, ASequenceHasStagesOfItsOwnLengths) {
   const Experiment e = parse_experiment(R"(
-[sequence]
+[task]
 kind = "word-problem"
 group = "S3"
 [model]
 model_type = "delta_net"
 [[stages]]
-sequence = { length = 16 }
+length = 16
 [[stages]]
-sequence = { length = 128 }
+length = 128
 )",
                                         "x.toml");
-  EXPECT_EQ(e.stages[1].sequence->max, 128u);
-  EXPECT_EQ(e.stages[1].sequence->group, "S3");
+  EXPECT_EQ(e.stages[1].data[0].spec.value("length"), "128");
+  EXPECT_EQ(e.stages[1].data[0].spec.value("group"), "S3");
+  EXPECT_EQ(trained_task(e).longest, 128u);
   EXPECT_EQ(parse_experiment(e.toml(), "y").resolved, e.resolved);
 }
 
@@ -138,13 +139,15 @@ TEST(Experiment, WhatIsWrongIsSaidWithItsKey) {
   EXPECT_THAT(refusal(text, {"optimiser.beta1=1"}), testing::HasSubstr("from 0 to 0.9999999"));
   EXPECT_THAT(refusal(text, {"evaluation.commands=2", "evaluation.spacing=4"}),
               testing::HasSubstr("nothing is revealed"));
-  EXPECT_THAT(refusal(text, {"evaluation.lengths=4"}), testing::HasSubstr("not lengths"));
+  EXPECT_THAT(refusal(text, {"evaluation.lengths=4"}),
+              testing::HasSubstr("no key 'evaluation.lengths'"));
   EXPECT_THAT(refusal(text, {"task.grup=S4"}), testing::HasSubstr("did you mean 'group'?"));
   EXPECT_THAT(refusal(text, {"task.group=X9"}), testing::HasSubstr("task.group"));
   EXPECT_THAT(refusal(text, {"schedule.shape=linear"}), testing::HasSubstr("one of cosine"));
   EXPECT_THAT(refusal("[model]\nmodel_type = \"delta_net\"\n"), testing::HasSubstr("[[stages]]"));
   EXPECT_THAT(refusal("[[stages]]\nbatch = 1\n"), testing::HasSubstr("model_type"));
-  EXPECT_THAT(refusal(text + "\n[sequence]\nkind = \"parity\"\n"), testing::HasSubstr("not both"));
+  EXPECT_THAT(refusal(text + "\n[sequence]\nkind = \"parity\"\n"),
+              testing::HasSubstr("[task] with a key 'kind'"));
 }
 
 TEST(Experiment, EveryShippedFileReads) {

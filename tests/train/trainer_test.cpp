@@ -149,7 +149,7 @@ TEST(Trainer, SixteenBitsLearnWhatThirtyTwoLearn) {
     const ScratchFolder folder;
     const Experiment e = parse_experiment(R"(
 threads = 1
-[sequence]
+[task]
 kind = "word-problem"
 group = "S3"
 length = 4
@@ -167,7 +167,7 @@ shape = "cosine"
 minimum = 0.02
 warmup = 20
 [[stages]]
-sequence = { min = 3, max = 3 }
+length = 3
 batch = 64
 steps = 500
 window = 50
