@@ -14,7 +14,7 @@ if grep -rnE -e '-W(error|all|extra)|shellgame_flags' "$work/prefix/lib/cmake/sh
 # The examples move out of the tree, so that only what was installed can be found. They want the LibTorch of the build.
 torch=$(sed -n 's/^Torch_DIR:PATH=//p' "$build/CMakeCache.txt")
 cp -r examples "$work/examples"
-for example in new-mixer train-and-probe; do
+for example in new-mixer new-task train-and-probe; do
   quiet cmake -G Ninja -S "$work/examples/$example" -B "$work/$example" -DCMAKE_PREFIX_PATH="$work/prefix" -DTorch_DIR="$torch"
   quiet cmake --build "$work/$example"
 done
@@ -31,6 +31,10 @@ quiet "$tool" train --run "$work/run" --resume
 "$tool" probe custom leaks --run "$work/run" --count 2
 "$tool" probe state --run "$work/run" --count 8 --commands 8 > "$work/log"
 quiet "$tool" sweep "$work/examples/new-mixer/experiment.toml" --plugin "$plugin" --set stages.0.steps=2 --run "$work/sweep"
+task="$work/new-task/new_task.so"
+quiet "$tool" train "$work/examples/new-task/experiment.toml" --plugin "$task" --run "$work/echo" --threads 2
+"$tool" evaluate --run "$work/echo" --lengths 16,64 --count 16
+quiet "$tool" evaluate --model "$work/echo/model" --plugin "$task" --kind echo --set delay=3 --count 4
 refused() {  # what must stand in the sentence, then the command
   local part=$1
   shift
@@ -42,6 +46,7 @@ refused() {  # what must stand in the sentence, then the command
 }
 # Without its plug-in there is no such model; what is no plug-in, or is one of another version, is refused before it runs.
 refused shellgame_leaky_average "$tool" model describe "$work/run/model"
+refused "not 'echo'" "$tool" evaluate --model "$work/echo/model" --kind echo
 refused 'is none' "$tool" train --plugin "$work/prefix/lib/libshellgame_core.so" "$work/examples/new-mixer/experiment.toml" --run "$work/none"
 refused 'is none' "$tool" model describe "$work/run/model" --plugin "$work/run/experiment.toml"
 sed 's/plug-in: shellgame 0/plug-in: shellgame 9/' "$plugin" > "$work/other.so"

@@ -557,17 +557,20 @@ void set_run_choices(Experiment& experiment, int threads, const std::string& fro
   if (!from.empty()) experiment.from = from;
   if (!experiment.from.empty()) experiment.from = absolute(experiment.from);
   // Where its data lie, too: files of stages are read when the run goes on.
-  const auto place = [&](nlohmann::json& table) {
-    for (const DataKey& key : find_data_kind(experiment.task.kind).keys) {
-      if (key.is_file && table.contains(key.name))
-        table[key.name] = absolute(table[key.name].get<std::string>());
+  for (const DataKey& key : find_data_kind(experiment.task.kind).keys) {
+    if (!key.is_file) continue;
+    const auto place = [&](nlohmann::json& table) {
+      if (table.contains(key.name)) table[key.name] = absolute(table[key.name].get<std::string>());
+    };
+    place(experiment.resolved["task"]);
+    for (nlohmann::json& stage : experiment.resolved["stages"]) {
+      const auto tasks = stage.find("tasks");
+      if (tasks != stage.end()) std::ranges::for_each(*tasks, place);
     }
-  };
-  place(experiment.resolved["task"]);
-  for (nlohmann::json& stage : experiment.resolved["stages"]) {
-    const auto tasks = stage.find("tasks");
-    if (tasks == stage.end()) continue;
-    for (nlohmann::json& task : *tasks) place(task);
+    for (StageSettings& stage : experiment.stages) {
+      for (DataCell& cell : stage.data)
+        cell.spec.settings[key.name] = absolute(cell.spec.value(key.name));
+    }
   }
   experiment.tokenizer = placed_tokenizer(experiment.tokenizer);
   experiment.resolved["tokenizer"] = experiment.tokenizer;

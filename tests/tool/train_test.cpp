@@ -405,6 +405,44 @@ steps = 4
   EXPECT_EQ(odd.code, 0) << odd.output;
 }
 
+TEST(TrainTool, AFileOfQuestionsIsTrainedOnAndKeptByItsWholePath) {
+  const ScratchFolder folder;
+  ASSERT_EQ(shellgame::run("trace --group S3 --moves swaps --uncertainty branching --commands 8 "
+                           "--spacing 2 --count 12 --format questions --output " +
+                           (folder / "rows.jsonl"))
+                .code,
+            0);
+  write_file(folder / "x.toml", R"(
+threads = 1
+loss = "beliefs"
+[task]
+kind = "file"
+file = "rows.jsonl"
+[model]
+model_type = "delta_net"
+hidden_size = 16
+num_hidden_layers = 1
+num_heads = 1
+intermediate_size = 16
+[evaluation]
+count = 12
+[[stages]]
+batch = 4
+steps = 40
+)");
+  const std::string run = folder / "run";
+  // A run is started where its file is, and goes on elsewhere.
+  const Result result =
+      shellgame::run("train x.toml --quiet --run " + run, "cd " + folder.path() + " && ");
+  ASSERT_EQ(result.code, 0) << result.output;
+  EXPECT_THAT(read_file(run + "/experiment.toml"), HasSubstr(folder / "rows.jsonl"));
+  const auto cells = nlohmann::json::parse(read_file(run + "/evaluation.json"));
+  EXPECT_EQ(cells[0]["reveals"], 12 * 4);
+  EXPECT_LT(cells[0]["regret"].get<double>(), 1);
+  EXPECT_EQ(shellgame::run("train --quiet --resume --run " + run).code, 0);
+  EXPECT_EQ(shellgame::run("evaluate --count 4 --model " + run + "/model").code, 0);
+}
+
 TEST(TrainTool, AModelTakesItsTokenizerAlong) {
   const ScratchFolder folder;
   const std::string file = folder / "x.toml", run = folder / "run";
