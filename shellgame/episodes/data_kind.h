@@ -1,7 +1,7 @@
 // Kinds of data by name. What [task] of an experiment and the options of `evaluate` and `probe` say
 // is a DataSpec: a kind and some of its keys, as texts. Whoever trains, evaluates or probes makes
 // Data from it and does not ask which kind it is. A new kind is a file with its Source, its Data
-// and its DataKind (counters.cpp is the example), and a line in data_kinds.cpp; a plug-in calls
+// and its DataKind (counters.cpp is the example), and a line in data_kinds.h; a plug-in calls
 // register_data_kind().
 //
 //   const DataSpec spec{"counters", {{"counters", "3"}, {"length", "32"}}};

@@ -58,7 +58,11 @@ Json shown_json(const ShownTrace& trace) {
 
 Json cell_json(const EvaluationReport& report, const EvaluationCell& cell) {
   Json json;
-  for (const Coordinate& axis : cell.axes) json[axis.name] = axis_json(axis);
+  json["axes"] = Json::array();
+  for (const Coordinate& axis : cell.axes) {
+    json["axes"].push_back(axis.name);
+    json[axis.name] = axis_json(axis);
+  }
   for (const Metric& metric : evaluation_metrics()) {
     json[metric.name] = number(metric.get(cell, cell.all));
   }

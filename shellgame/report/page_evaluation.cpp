@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "shellgame/evaluate/cell_name.h"
 #include "shellgame/report/html_page.h"
 #include "shellgame/report/page_chart.h"
 #include "shellgame/report/page_table.h"
@@ -16,23 +17,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What tells a cell from another one of the same run.
-std::string cell_name(const Json& cell) {
-  if (cell.contains("commands")) {
-    return fmt::format("{} commands, spacing {}", exact_value(cell["commands"]),
-                       cell.contains("spacing") ? exact_value(cell["spacing"]) : "-");
-  }
-  return fmt::format("length {}", cell.contains("length") ? exact_value(cell["length"]) : "-");
-}
-
-bool names_cell(const std::string& key) {
-  return key == "commands" || key == "spacing" || key == "length";
-}
-
 const Json* cell_of(const RunRecord& run, const std::string& name) {
   if (!run.evaluation.is_array()) return nullptr;
   for (const Json& cell : run.evaluation) {
-    if (cell_name(cell) == name) return &cell;
+    if (cell_words(cell) == name) return &cell;
   }
   return nullptr;
 }
@@ -45,7 +33,7 @@ std::vector<const Json*> cells_of(const std::vector<RunGroup>& groups) {
     for (const RunRecord* run : group.runs) {
       if (!run->evaluation.is_array()) continue;
       for (const Json& cell : run->evaluation)
-        if (seen.insert(cell_name(cell)).second) cells.push_back(&cell);
+        if (seen.insert(cell_words(cell)).second) cells.push_back(&cell);
     }
   }
   return cells;
@@ -76,11 +64,11 @@ PageCell spread_cell(const std::vector<double>& values) {
 std::string accuracy_table(const std::vector<RunGroup>& groups,
                            const std::vector<const Json*>& cells) {
   PageTable table{"Accuracy of revealed values", {"configuration"}};
-  for (const Json* cell : cells) table.head.push_back(cell_name(*cell));
+  for (const Json* cell : cells) table.head.push_back(cell_words(*cell));
   for (const RunGroup& group : groups) {
     std::vector<PageCell> row = {{group.name}};
     for (const Json* cell : cells)
-      row.push_back(spread_cell(values_of(group, cell_name(*cell), "accuracy")));
+      row.push_back(spread_cell(values_of(group, cell_words(*cell), "accuracy")));
     table.rows.push_back(row);
   }
   return table.html();
@@ -144,15 +132,15 @@ double common_chance(const std::vector<RunGroup>& groups, const std::string& cel
 
 // Accuracy along the one key that varies, a curve for each configuration.
 std::string line_along(const std::vector<RunGroup>& groups, const std::vector<const Json*>& cells) {
-  const char* along = nullptr;
-  for (const char* key : {"commands", "spacing", "length"}) {
+  std::string along;
+  for (const std::string& key : cell_axes(*cells[0])) {
     if (sorted_values(cells, key).size() < 2) continue;
-    if (along != nullptr) return "";  // the heat map has it
+    if (!along.empty()) return "";  // the heat map has it
     along = key;
   }
-  if (along == nullptr) return "";
+  if (along.empty()) return "";
   PageChart chart = chart_over(fmt::format("Accuracy of revealed values against {}", along), along,
-                               common_chance(groups, cell_name(*cells[0])));
+                               common_chance(groups, cell_words(*cells[0])));
   const std::vector<double> places = sorted_values(cells, along);
   chart.log_x = places.back() >= 8 * places.front();
   int colour = 0;
@@ -160,7 +148,7 @@ std::string line_along(const std::vector<RunGroup>& groups, const std::vector<co
     std::map<double, RunSpread> points;
     for (const Json* cell : cells) {
       const double at = number_of(*cell, along);
-      const RunSpread spread = run_spread(values_of(group, cell_name(*cell), "accuracy"));
+      const RunSpread spread = run_spread(values_of(group, cell_words(*cell), "accuracy"));
       if (std::isfinite(at) && spread.count > 0) points[at] = spread;
     }
     PageCurve one{.curve = {groups.size() == 1 ? "" : group.name, {}, {}}, .colour = colour++};
@@ -223,7 +211,7 @@ std::string position_charts(const std::vector<RunGroup>& groups,
       {"Cross entropy at each reveal, nats", "cross entropy", "cross_entropy", "", false}};
   std::string out;
   for (const Json* cell : cells) {
-    const std::string name = cell_name(*cell);
+    const std::string name = cell_words(*cell);
     const bool sequence = !cell->contains("commands");
     std::string charts;
     for (const Kind& kind : kinds) {
@@ -265,7 +253,7 @@ std::vector<std::string> measures_of(const std::vector<const Json*>& cells) {
   std::vector<std::string> keys;
   for (const Json* cell : cells) {
     for (const auto& [key, value] : cell->items()) {
-      if (value.is_structured() || names_cell(key)) continue;
+      if (value.is_structured() || is_cell_axis(*cell, key)) continue;
       if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
     }
   }
@@ -279,16 +267,16 @@ std::string means_table(const RunGroup& group, const std::vector<const Json*>& c
                   {"measure"}};
   std::vector<const Json*> own;
   for (const Json* cell : cells) {
-    const std::string name = cell_name(*cell);
+    const std::string name = cell_words(*cell);
     if (std::ranges::any_of(group.runs, [&](const auto* run) { return cell_of(*run, name); }))
       own.push_back(cell);
   }
-  for (const Json* cell : own) table.head.push_back(cell_name(*cell));
+  for (const Json* cell : own) table.head.push_back(cell_words(*cell));
   for (const std::string& key : measures_of(own)) {
     std::vector<PageCell> row = {{words(key)}};
     bool any = false;
     for (const Json* cell : own) {
-      const auto values = values_of(group, cell_name(*cell), key);
+      const auto values = values_of(group, cell_words(*cell), key);
       any = any || !values.empty();
       row.push_back(spread_cell(values));
     }
@@ -302,7 +290,7 @@ std::string run_tables(const RunGroup& group, const RunRecord& run) {
   std::vector<const Json*> cells;
   for (const Json& cell : run.evaluation) cells.push_back(&cell);
   PageTable table{fmt::format("{}: every measure", run_name(group, run)), {"measure"}};
-  for (const Json* cell : cells) table.head.push_back(cell_name(*cell));
+  for (const Json* cell : cells) table.head.push_back(cell_words(*cell));
   for (const std::string& key : measures_of(cells)) {
     std::vector<PageCell> row = {{words(key)}}, bounds = {{words(key) + ", bounds"}};
     bool bounded = false;
@@ -321,7 +309,7 @@ std::string run_tables(const RunGroup& group, const RunRecord& run) {
     if (!cell->contains("seeds") || !(*cell)["seeds"].is_array() || (*cell)["seeds"].size() < 2)
       continue;
     out += table_of(fmt::format("{}, {}: each seed of the evaluation", run_name(group, run),
-                                cell_name(*cell)),
+                                cell_words(*cell)),
                     (*cell)["seeds"])
                .html();
   }

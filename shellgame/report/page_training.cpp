@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "shellgame/evaluate/cell_name.h"
 #include "shellgame/report/html_page.h"
 #include "shellgame/report/page_chart.h"
 #include "shellgame/report/page_table.h"
@@ -159,12 +160,7 @@ std::string on_the_way(const std::vector<RunGroup>& groups) {
       std::vector<std::pair<std::string, Curve>> curves;
       for (const auto& [step, cells] : run->course.evaluations) {
         for (const Json& cell : cells) {
-          const std::string name =
-              cell.contains("commands")
-                  ? fmt::format("{} commands, spacing {}", exact_value(cell["commands"]),
-                                cell.contains("spacing") ? exact_value(cell["spacing"]) : "-")
-                  : fmt::format("length {}",
-                                cell.contains("length") ? exact_value(cell["length"]) : "-");
+          const std::string name = cell_words(cell);
           auto found = std::ranges::find(curves, name, &std::pair<std::string, Curve>::first);
           if (found == curves.end()) {
             curves.push_back({name, {fmt::format("{}: {}", run_name(group, *run), name), {}, {}}});

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <set>
 
+#include "shellgame/evaluate/cell_name.h"
 #include "shellgame/report/xml_text.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/messages.h"
@@ -190,14 +191,19 @@ std::vector<std::string> draw_sweep(const Json& all, const std::string& runs,
     files.push_back(name + ".svg");
   };
   write("training", training_chart(all, runs, texts));
-  write("lengths", cells_chart(all, "length", "", 0, texts));
-  for (const double spacing : values_of(all, "spacing"))
-    write(fmt::format("commands-spacing-{}", spacing),
-          cells_chart(all, "commands", "spacing", spacing, texts));
-  for (const double commands : values_of(all, "commands"))
-    write(fmt::format("spacing-commands-{}", commands),
-          cells_chart(all, "spacing", "commands", commands, texts));
   const Json& cells = all["runs"][0]["cells"];
+  const std::vector<std::string> axes =
+      cells.empty() ? std::vector<std::string>() : cell_axes(cells[0]);
+  if (axes.size() == 1) write(axes[0] + "s", cells_chart(all, axes[0], "", 0, texts));
+  // Of more axes each along every one, for each value of another.
+  for (const std::string& along : axes) {
+    for (const std::string& fixed : axes) {
+      if (along == fixed) continue;
+      for (const double value : values_of(all, fixed))
+        write(fmt::format("{}-{}-{}", along, fixed, value),
+              cells_chart(all, along, fixed, value, texts));
+    }
+  }
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const Json by_seed = cells[i].value("by_position", Json::array());
     if (by_seed.empty() || by_seed[0].size() > kMostReveals || !cells[i].contains("commands"))

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "shellgame/episodes/data_kind.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/messages.h"
 #include "shellgame/tasks/task_keys.h"
@@ -114,6 +115,27 @@ void command_paths(const CLI::App& app, const std::string& path, std::string& ou
 
 }  // namespace
 
+namespace {
+
+// Every kind with its keys; those of traces are the options of a task.
+std::string kinds_text() {
+  std::string text;
+  for (const std::string& name : data_kind_names()) {
+    const DataKind& kind = find_data_kind(name);
+    text += fmt::format("{}: {}\n", kind.name, kind.summary);
+    if (name == "traces") {
+      text += "  every option of a task (shellgame trace --help)\n";
+      continue;
+    }
+    for (const DataKey& key : kind.keys)
+      text += fmt::format("  {:<24} {}{}\n", key.name + "=" + key.form, key.help,
+                          key.usual.empty() ? "" : fmt::format(" (usually {})", key.usual));
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string cli_markdown(const CLI::App& app) {
   std::string out =
       "# The tool's commands\n\nMade by `shellgame help --markdown` from the declarations that "
@@ -123,7 +145,7 @@ std::string cli_markdown(const CLI::App& app) {
       "input.\n`shellgame --version` (`-V`) prints the version, and that of the generator; every "
       "command has `--help` (`-h`).\n";
   for (const CLI::App* sub : subcommands(app)) markdown(*sub, "shellgame " + sub->get_name(), out);
-  return out;
+  return out + "\n## Kinds of data (`--kind`, `[task] kind`)\n\n```\n" + kinds_text() + "```\n";
 }
 
 std::string bash_completion(const CLI::App& app) {
@@ -156,19 +178,22 @@ std::string bash_completion(const CLI::App& app) {
 void add_help(CLI::App& app) {
   struct State {
     std::vector<std::string> words;
-    bool markdown = false, numbers = false;
+    bool markdown = false, numbers = false, kinds = false;
   };
   auto state = std::make_shared<State>();
   CLI::App* command =
       add_command(app, "help", "Print the help of a command.",
                   {"shellgame help trace", "shellgame help tokens encode"}, [state, &app] {
                     print_data(state->numbers    ? declared_numbers(app)
+                               : state->kinds    ? kinds_text()
                                : state->markdown ? cli_markdown(app)
                                                  : find(app, state->words)->help());
                   });
   command->add_option("command", state->words, "the command")->type_name("COMMAND...");
   command->add_flag("--markdown", state->markdown,
                     "print the reference of all commands, as in docs/cli.md");
+  command->add_flag("--kinds", state->kinds,
+                    "print the kinds of data with their keys and usual values");
   command->add_flag("--numbers", state->numbers,
                     "print every number that options and files take, with its bounds, as JSON");
 }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "shellgame/automata/automaton_numbers.h"
+#include "shellgame/episodes/data_kind.h"
 #include "shellgame/models/config_numbers.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/read_json.h"
@@ -78,10 +79,18 @@ std::string declared_numbers(CLI::App& app) {
     task.insert(task.end(), key.numbers.begin(), key.numbers.end());
   Json options = Json::array(), undeclared = Json::array();
   list_options(app, "", options, undeclared);
+  Json kinds = Json::object();
+  for (const std::string& name : data_kind_names()) {
+    std::vector<DeclaredNumber> numbers;
+    for (const DataKey& key : find_data_kind(name).keys)
+      numbers.insert(numbers.end(), key.numbers.begin(), key.numbers.end());
+    kinds[name] = numbers_json(numbers);
+  }
   const Json all = {
       {"options", options},
       {"undeclared", undeclared},
       {"task", numbers_json(task)},
+      {"data", kinds},
       {"experiment", numbers_json(experiment_numbers())},
       {"model", numbers_json(config_numbers())},
       {"automaton", numbers_json(automaton_numbers())},

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "shellgame/evaluate/cell_name.h"
 #include "shellgame/system/messages.h"
-#include "shellgame/train/cell_name.h"
 
 namespace shellgame {
 namespace {

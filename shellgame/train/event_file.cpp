@@ -5,9 +5,9 @@
 #include <bit>
 #include <cstring>
 
+#include "shellgame/evaluate/cell_name.h"
 #include "shellgame/system/checksum.h"
 #include "shellgame/system/read_json.h"
-#include "shellgame/train/cell_name.h"
 
 namespace shellgame {
 namespace {
@@ -95,10 +95,9 @@ std::string events_of_metrics(const std::string& jsonl) {
     if (!line.contains("evaluation") || !line["evaluation"].is_array()) return;
     for (const auto& cell : line["evaluation"]) {
       if (!cell.is_object()) continue;
-      const std::string where = cell.contains("commands")
-                                    ? fmt::format("{:.0f}_{:.0f}", number_or_zero(cell, "commands"),
-                                                  number_or_zero(cell, "spacing"))
-                                    : cell_length(cell);
+      std::string where;  // 64_8
+      for (const std::string& axis : cell_axes(cell))
+        where += (where.empty() ? "" : "_") + cell_value(cell, axis);
       for (const char* key :
            {"accuracy", "final_accuracy", "last_eighth_accuracy", "cross_entropy"}) {
         if (cell.contains(key) && cell[key].is_number())

@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <set>
 
+#include "shellgame/evaluate/cell_name.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/messages.h"
 #include "shellgame/system/read_json.h"
-#include "shellgame/train/cell_name.h"
 #include "shellgame/train/sweep_statistics.h"
 
 namespace shellgame {
@@ -75,10 +75,6 @@ SweepRow row_of(const SweepOptions& options, const SweepRun& run, const SweepJso
   return row;
 }
 
-bool is_axis(const std::string& key) {
-  return key == "commands" || key == "spacing" || key == "length";
-}
-
 // One cell over the rows that have it: its axes, every measure as a list by row (null where a row
 // has none), and the accuracy of each reveal.
 SweepJson cell_json(const std::vector<SweepRow>& rows, std::size_t c) {
@@ -87,17 +83,16 @@ SweepJson cell_json(const std::vector<SweepRow>& rows, std::size_t c) {
     if (row.cells.size() <= c) continue;
     if (cell.is_null()) {
       cell = {{"name", cell_name(row.cells[c])}};
-      for (const char* key : {"commands", "spacing", "length"}) {
-        if (row.cells[c].contains(key)) cell[key] = row.cells[c][key];
-      }
+      cell["axes"] = cell_axes(row.cells[c]);
+      for (const std::string& key : cell_axes(row.cells[c])) cell[key] = row.cells[c][key];
     }
     for (const auto& [key, value] : row.cells[c].items()) {
-      if (value.is_number() && !is_axis(key)) cell[key] = SweepJson::array();
+      if (value.is_number() && !is_cell_axis(cell, key)) cell[key] = SweepJson::array();
     }
   }
   bool positions = false;
   for (auto& [key, list] : cell.items()) {
-    if (key == "name" || is_axis(key)) continue;
+    if (key == "name" || is_cell_axis(cell, key)) continue;
     for (const SweepRow& row : rows)
       list.push_back(row.cells.size() > c ? row.cells[c].value(key, SweepJson()) : SweepJson());
   }

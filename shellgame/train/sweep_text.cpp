@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "shellgame/train/cell_name.h"
+#include "shellgame/evaluate/cell_name.h"
 #include "shellgame/train/sweep_results.h"
 #include "shellgame/train/sweep_statistics.h"
 
