@@ -119,10 +119,32 @@ struct GruStep {
   }
 };
 
+// What it needs later is the new h.
+struct TanhStep {
+  template <class D>
+  static HWY_INLINE void forward(D d, const CellForward& s, std::int64_t e) {
+    const auto hidden =
+        fast::tanh(d, hn::Add(hn::LoadU(d, s.x + e), hn::LoadU(d, s.recurrent + e)));
+    hn::StoreU(hidden, d, s.states[0] + e);
+    if (s.saved != nullptr) hn::StoreU(hidden, d, s.saved + e);
+  }
+
+  template <class D>
+  static HWY_INLINE void backward(D d, const CellBackward& s, std::int64_t e) {
+    const auto gradient =
+        hn::Mul(hn::LoadU(d, s.d_states[0] + e), tanh_slope(d, hn::LoadU(d, s.saved + e)));
+    hn::StoreU(gradient, d, s.d_x + e);
+    hn::StoreU(gradient, d, s.d_raw + e);
+    hn::StoreU(hn::Zero(d), d, s.d_states[0] + e);
+  }
+};
+
 void lstm_step(const CellForward& s) { step_forward<LstmStep>(s); }
 void lstm_step_backward(const CellBackward& s) { step_backward<LstmStep>(s); }
 void gru_step(const CellForward& s) { step_forward<GruStep>(s); }
 void gru_step_backward(const CellBackward& s) { step_backward<GruStep>(s); }
+void tanh_step(const CellForward& s) { step_forward<TanhStep>(s); }
+void tanh_step_backward(const CellBackward& s) { step_backward<TanhStep>(s); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace shellgame
@@ -135,6 +157,8 @@ HWY_EXPORT(lstm_step);
 HWY_EXPORT(lstm_step_backward);
 HWY_EXPORT(gru_step);
 HWY_EXPORT(gru_step_backward);
+HWY_EXPORT(tanh_step);
+HWY_EXPORT(tanh_step_backward);
 
 namespace {
 
@@ -172,6 +196,23 @@ CellKind gru_kind() {
               }};
 }
 
+CellKind tanh_kind() {
+  return {.gates = 1,
+          .states = 1,
+          .saved = 1,
+          .saved_state = {-1, -1, -1, -1},
+          .forward =
+              [](const CellForward& s) {
+                HWY_DYNAMIC_DISPATCH(tanh_step)
+                (s);
+              },
+          .backward =
+              [](const CellBackward& s) {
+                HWY_DYNAMIC_DISPATCH(tanh_step_backward)
+                (s);
+              }};
+}
+
 }  // namespace
 
 std::int64_t lstm_saved_size(const CellShape& shape) { return cell_saved_size(lstm_kind(), shape); }
@@ -203,6 +244,22 @@ void gru_backward(const CellShape& shape, const float* recurrent, const float* s
   Scratch d_back(shape.batch * shape.time * token);
   run_cell_backward(gru_kind(), shape, recurrent, state, y, saved, dy, d_final_state, dx,
                     d_back.data(), d_recurrent, d_bias, d_state);
+}
+
+std::int64_t tanh_rnn_saved_size(const CellShape& shape) {
+  return cell_saved_size(tanh_kind(), shape);
+}
+
+void tanh_rnn(const CellShape& shape, const float* x, const float* recurrent, const float* state,
+              float* y, float* final_state, float* saved) {
+  run_cell(tanh_kind(), shape, x, recurrent, nullptr, state, y, final_state, saved);
+}
+
+void tanh_rnn_backward(const CellShape& shape, const float* recurrent, const float* state,
+                       const float* y, const float* saved, const float* dy,
+                       const float* d_final_state, float* dx, float* d_recurrent, float* d_state) {
+  run_cell_backward(tanh_kind(), shape, recurrent, state, y, saved, dy, d_final_state, dx, nullptr,
+                    d_recurrent, nullptr, d_state);
 }
 
 }  // namespace shellgame

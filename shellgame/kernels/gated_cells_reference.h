@@ -1,5 +1,5 @@
-// The meaning of lstm and gru, for any kind of number: shapes as in gated_cells.h, one head, all
-// contiguous.
+// The meaning of lstm, gru and tanh_rnn, for any kind of number: shapes as in gated_cells.h, one
+// head, all contiguous.
 #pragma once
 
 #include <cmath>
@@ -42,6 +42,26 @@ CellResult<Real> lstm(std::size_t batch, std::size_t time, std::size_t width, co
         };
         c[e] = sigmoid(raw(1)) * c[e] + sigmoid(raw(0)) * tanh(raw(2));
         h[e] = sigmoid(raw(3)) * tanh(c[e]);
+        r.y[(b * time + t) * width + e] = h[e];
+      }
+    }
+  return r;
+}
+
+// x [B, T, E]; start [1, B, E]: h.
+template <class Real>
+CellResult<Real> tanh_rnn(std::size_t batch, std::size_t time, std::size_t width,
+                          const Values<Real>& x, const Values<Real>& recurrent,
+                          const Values<Real>& start) {
+  using std::tanh;
+  CellResult<Real> r{Values<Real>(batch * time * width), start};
+  if (start.empty()) r.state.assign(batch * width, Real(0));
+  for (std::size_t b = 0; b < batch; ++b)
+    for (std::size_t t = 0; t < time; ++t) {
+      Real* h = &r.state[b * width];
+      const Values<Real> back = times_hidden(1, width, recurrent, h);
+      for (std::size_t e = 0; e < width; ++e) {
+        h[e] = tanh(x[(b * time + t) * width + e] + back[e]);
         r.y[(b * time + t) * width + e] = h[e];
       }
     }

@@ -17,7 +17,7 @@ std::map<std::string, MixerEntry>& entries() {
     for (const MixerEntry& entry :
          {attention_mixer(), delta_net_mixer(), delta_product_mixer(), gated_delta_net_mixer(),
           gru_mixer(), kda_mixer(), lstm_mixer(), mamba2_mixer(), normalised_delta_mixer(),
-          rwkv7_mixer(), slstm_mixer(), two_sided_mixer()}) {
+          rwkv7_mixer(), slstm_mixer(), tanh_rnn_mixer(), two_sided_mixer()}) {
       own.emplace(entry.name, entry);
     }
     return own;

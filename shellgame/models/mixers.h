@@ -11,6 +11,7 @@ MixerEntry delta_net_mixer();
 MixerEntry delta_product_mixer();
 MixerEntry gated_delta_net_mixer();
 MixerEntry gru_mixer();
+MixerEntry tanh_rnn_mixer();
 MixerEntry kda_mixer();
 MixerEntry lstm_mixer();
 MixerEntry mamba2_mixer();

@@ -82,31 +82,48 @@ CellRun slstm_by_kernel(const at::Tensor& gates, const at::Tensor& recurrent,
           {both[1].select(0, 0), both[1].select(0, 1), both[1].select(0, 2), both[1].select(0, 3)}};
 }
 
-// LSTM (gates [B, T, 4 D]; no bias) and GRU (gates [B, T, 3 D]).
+// LSTM (gates [B, T, 4 D]; no bias), GRU (gates [B, T, 3 D]) and tanh RNN ([B, T, D]; no bias).
 struct GatedCellOp : KernelFunction<GatedCellOp> {
-  static constexpr const char* kName = "LSTM and GRU";
+  static constexpr const char* kName = "LSTM, GRU and tanh RNN";
+
+  enum Kind : std::int64_t { kTanh = 1, kGru = 3, kLstm = 4 };  // gates
+  static Kind kind_of(const at::Tensor& recurrent) {
+    return static_cast<Kind>(recurrent.size(0) / recurrent.size(1));
+  }
+  static const char* name_of(Kind kind, bool forward) {
+    if (kind == kTanh) return forward ? "tanh RNN, forward" : "tanh RNN, backward";
+    if (kind == kGru) return forward ? "GRU, forward" : "GRU, backward";
+    return forward ? "LSTM, forward" : "LSTM, backward";
+  }
 
   static CellShape shape_of(const at::Tensor& gates, const at::Tensor& recurrent) {
     return {
         .batch = gates.size(0), .time = gates.size(1), .heads = 1, .head_width = recurrent.size(1)};
   }
 
-  // state [2 (LSTM) or 1 (GRU), B, D] or missing.
+  // state [2 (LSTM) or 1, B, D] or missing.
   static variable_list forward(AutogradContext* context, const at::Tensor& gates_in,
                                const at::Tensor& recurrent, const MaybeTensor& bias,
                                const MaybeTensor& state_in, bool keep) {
-    const bool is_gru = bias.has_value();
-    const PartTimer timer(is_gru ? "GRU, forward" : "LSTM, forward");
+    const Kind kind = kind_of(recurrent);
+    const PartTimer timer(name_of(kind, true));
     const at::Tensor gates = gates_in.contiguous();
     const at::Tensor state = state_in.has_value() ? state_in->contiguous() : at::Tensor();
     const CellShape shape = shape_of(gates, recurrent);
     at::Tensor y = at::empty({shape.batch, shape.time, shape.head_width}, gates.options());
-    at::Tensor last = at::empty({is_gru ? 1 : 2, shape.batch, shape.head_width}, gates.options());
+    at::Tensor last =
+        at::empty({kind == kLstm ? 2 : 1, shape.batch, shape.head_width}, gates.options());
     at::Tensor saved;
     if (keep) {
-      saved = at::empty({is_gru ? gru_saved_size(shape) : lstm_saved_size(shape)}, gates.options());
+      saved = at::empty({kind == kGru    ? gru_saved_size(shape)
+                         : kind == kLstm ? lstm_saved_size(shape)
+                                         : tanh_rnn_saved_size(shape)},
+                        gates.options());
     }
-    if (is_gru) {
+    if (kind == kTanh) {
+      tanh_rnn(shape, numbers(gates), numbers(recurrent), numbers(state), mutable_numbers(y),
+               mutable_numbers(last), mutable_numbers(saved));
+    } else if (kind == kGru) {
       gru(shape, numbers(gates), numbers(recurrent), numbers(*bias), numbers(state),
           mutable_numbers(y), mutable_numbers(last), mutable_numbers(saved));
     } else {
@@ -115,25 +132,28 @@ struct GatedCellOp : KernelFunction<GatedCellOp> {
     }
     context->save_for_backward({recurrent, state, y, saved});
     context->saved_data["gates"] = gates.sizes().vec();
-    context->saved_data["gru"] = is_gru;
     return {y, last};
   }
 
   static variable_list gradients(AutogradContext* context, variable_list upstream) {
-    const bool is_gru = context->saved_data["gru"].toBool();
-    const PartTimer timer(is_gru ? "GRU, backward" : "LSTM, backward");
     const variable_list saved = context->get_saved_variables();
     const at::Tensor &recurrent = saved[0], &state = saved[1], &y = saved[2];
+    const Kind kind = kind_of(recurrent);
+    const PartTimer timer(name_of(kind, false));
     const at::Tensor d_y = upstream[0].contiguous(), d_last = upstream[1].contiguous();
     at::Tensor dx = at::empty(context->saved_data["gates"].toIntVector(), y.options());
     WantedGradients wanted(context);
     const bool wants_x = wanted.next();
     const at::Tensor d_recurrent = wanted.next_like(recurrent);
     const at::Tensor d_bias =
-        wanted.next(is_gru) ? at::empty({recurrent.size(0)}, y.options()) : at::Tensor();
+        wanted.next(kind == kGru) ? at::empty({recurrent.size(0)}, y.options()) : at::Tensor();
     const at::Tensor d_state = wanted.next_like(state);
     const CellShape shape = shape_of(dx, recurrent);
-    if (is_gru) {
+    if (kind == kTanh) {
+      tanh_rnn_backward(shape, numbers(recurrent), numbers(state), numbers(y), numbers(saved[3]),
+                        numbers(d_y), numbers(d_last), mutable_numbers(dx),
+                        mutable_numbers(d_recurrent), mutable_numbers(d_state));
+    } else if (kind == kGru) {
       gru_backward(shape, numbers(recurrent), numbers(state), numbers(y), numbers(saved[3]),
                    numbers(d_y), numbers(d_last), mutable_numbers(dx), mutable_numbers(d_recurrent),
                    mutable_numbers(d_bias), mutable_numbers(d_state));
@@ -188,6 +208,19 @@ CellRun gru(const at::Tensor& gates, const at::Tensor& recurrent, const at::Tens
     const at::Tensor reset = (in[0] + back[0]).sigmoid(), update = (in[1] + back[1]).sigmoid();
     const at::Tensor fresh = (in[2] + reset * back[2]).tanh();
     h = tapped(tap, t, fresh + update * (h - fresh));
+    outputs.push_back(h);
+  }
+  return {at::stack(outputs, 1), {h}};
+}
+
+CellRun tanh_rnn(const at::Tensor& inputs, const at::Tensor& recurrent,
+                 std::vector<at::Tensor> states, const CellTap& tap) {
+  if (!tap && kernels_fit({inputs, recurrent}))
+    return gated_cell_by_kernel(inputs, recurrent, {}, states);
+  at::Tensor h = states.empty() ? zeros_like_step(inputs, recurrent.size(1)) : states[0];
+  std::vector<at::Tensor> outputs;
+  for (std::int64_t t = 0; t < inputs.size(1); ++t) {
+    h = tapped(tap, t, (inputs.select(1, t) + at::linear(h, recurrent)).tanh());
     outputs.push_back(h);
   }
   return {at::stack(outputs, 1), {h}};

@@ -26,6 +26,10 @@ CellRun lstm(const at::Tensor& gates, const at::Tensor& recurrent, std::vector<a
 CellRun gru(const at::Tensor& gates, const at::Tensor& recurrent, const at::Tensor& recurrent_bias,
             std::vector<at::Tensor> states, const CellTap& tap = {});
 
+// inputs [B, T, D] with the bias; recurrent [D, D]; states {h}. The tap sees h.
+CellRun tanh_rnn(const at::Tensor& inputs, const at::Tensor& recurrent,
+                 std::vector<at::Tensor> states, const CellTap& tap = {});
+
 // xLSTM's scalar-memory cell. gates [B, T, 4, H, X] in the order i, f, z, o; bias [4, H, X];
 // recurrent [H, 4 X (gate, out), X (in)]; states {h, c, n, m} [B, H, X], or empty. Exponential
 // input and forget gates (log-sigmoid forget), with the stabiliser m. The tap sees c.

@@ -27,7 +27,13 @@ inline PhiloxBlock philox4x32(PhiloxBlock counter, std::uint32_t key0, std::uint
 }
 
 // What a stream is for. Two lanes of the same (seed, index) are independent streams.
-enum class Lane : std::uint32_t { kProgram = 0, kPythonSeed = 1, kSequence = 2, kWeights = 3 };
+enum class Lane : std::uint32_t {
+  kProgram = 0,
+  kPythonSeed = 1,
+  kSequence = 2,
+  kWeights = 3,
+  kTrials = 4
+};
 
 // A stream makes so many blocks at once.
 inline constexpr std::uint32_t kPhiloxBlocks = 8;

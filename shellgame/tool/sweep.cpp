@@ -80,6 +80,10 @@ void add_sweep(CLI::App& app) {
       ->add_option("--from", options->from,
                    "start from this model's weights; {seed} stands for the run's seed")
       ->type_name("MODEL_DIR");
+  command
+      ->add_option("--tuned", options->tuned,
+                   "a tune.json of `shellgame tune`: every arm gets the settings that it found")
+      ->type_name("FILE");
   add_plugin_option(command, options->plugins);
   add_number(command, "--jobs", options->jobs, NumberBounds::whole(1, kMostThreads),
              "runs at once; by default as many as cores allow with one thread each (or "

@@ -11,6 +11,7 @@
 #include "shellgame/train/experiment_numbers.h"
 #include "shellgame/train/key_reader.h"
 #include "shellgame/train/toml_json.h"
+#include "shellgame/train/tune_space.h"
 
 namespace shellgame {
 namespace {
@@ -104,6 +105,7 @@ void list_keys(Keys& keys, Experiment& e) {
   keys("tokenizer", e.tokenizer);
   keys("init", e.init, Words{"fla", "torch"});
   keys("from", e.from);
+  keys("budget", e.budget, NumberBounds::real(0, 1e12));
 }
 
 template <class Settings>
@@ -400,6 +402,8 @@ std::vector<DeclaredNumber> experiment_numbers() {
   }
   add(EvaluationSettings(), "evaluation");
   add(CheckpointSettings(), "checkpoint");
+  const std::vector<DeclaredNumber> tune = tune_numbers();
+  list.insert(list.end(), tune.begin(), tune.end());
   // The axes of traces; other keys of data are listed with their kinds.
   const DataKind& traces = find_data_kind("traces");
   for (const std::string table : {"stages.0", "evaluation"}) {
@@ -589,6 +593,12 @@ std::string experiment_difference(const Experiment& stored, const Experiment& gi
   return "";
 }
 
+TuneSpace experiment_tune_space(const std::string& file) {
+  const Json json = toml_to_json(read_file(file), file);
+  if (!json.contains("tune")) throw InputError(file, "a search must have a table [tune]");
+  return read_tune_space(json["tune"], file);
+}
+
 std::vector<std::string> experiment_arms(const std::string& file) {
   return arm_names(toml_to_json(read_file(file), file), file);
 }
@@ -599,6 +609,11 @@ Experiment parse_experiment(std::string_view toml, const std::string& file,
   choose_arm(json, file, changes);
   for (const std::string& change : changes) {
     if (!change.starts_with("arm=")) set_by_path(json, change);
+  }
+  // A search's space is not a part of what a run is.
+  if (json.contains("tune")) {
+    read_tune_space(json["tune"], file);
+    json.erase("tune");
   }
   return Reader(file).read(json);
 }

@@ -12,6 +12,7 @@
 #include "shellgame/episodes/batcher.h"
 #include "shellgame/episodes/data_kind.h"
 #include "shellgame/episodes/task_record.h"
+#include "shellgame/train/tune_space.h"
 
 namespace shellgame {
 
@@ -86,7 +87,8 @@ struct Experiment {
   nlohmann::json model = nlohmann::json::object();  // keys of config.json
   std::string init = "fla";                         // or torch
   std::vector<std::string> plugins;                 // shared libraries (docs/plugins.md)
-  std::string from;  // a Hugging Face directory whose weights are the first; "": drawn
+  std::string from;   // a Hugging Face directory whose weights are the first; "": drawn
+  double budget = 0;  // processor seconds, after which training ends where it is; 0: no limit
   LossOn loss = LossOn::kAllTokens;
   OptimiserSettings optimiser;
   ScheduleSettings schedule;
@@ -128,6 +130,8 @@ void set_run_choices(Experiment& experiment, int threads, const std::string& fro
 // Where two experiments differ, as a part of a sentence: "it differs at /seed: 4"; empty if they
 // are the same.
 std::string experiment_difference(const Experiment& stored, const Experiment& given);
+// The file's [tune]. Throws InputError if it has none.
+TuneSpace experiment_tune_space(const std::string& file);
 // The names of a file's arms; empty if it has none.
 std::vector<std::string> experiment_arms(const std::string& file);
 

@@ -5,9 +5,8 @@
 
 namespace shellgame {
 
-// Runs what is not complete yet as `PROGRAM train` processes (the program is this one), `threads`
-// each, and gathers all results; also written to DIR/sweep.json. Each run ends with a checkpoint if
-// this process is interrupted, and the same call goes on later.
+// Runs what is not complete yet (train/side_by_side.h) and gathers all results; also written to
+// DIR/sweep.json.
 SweepResults run_sweep(const SweepOptions& options, int threads);
 
 }  // namespace shellgame

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <map>
@@ -11,6 +12,7 @@
 
 #include "shellgame/system/error.h"
 #include "shellgame/train/experiment.h"
+#include "shellgame/train/tune_results.h"
 
 namespace shellgame {
 namespace {
@@ -94,6 +96,32 @@ std::string from_of(const SweepOptions& options, std::uint64_t seed) {
   return from;
 }
 
+// What a search found for the arm, before what the user sets.
+std::vector<std::string> with_tuned_settings(const SweepOptions& options, const TunedArms& tuned,
+                                             const std::vector<std::string>& combination) {
+  for (const std::uint64_t seed : options.seeds) {
+    if (std::ranges::find(tuned.seeds, seed) != tuned.seeds.end())
+      wrong_use(
+          "--seeds must leave out those of the search's trials ('{}'), by which the settings were "
+          "chosen, not have {}",
+          options.tuned, seed);
+  }
+  std::vector<std::string> settings;
+  auto own = combination.begin();
+  std::string arm;
+  if (own != combination.end() && own->starts_with("arm=")) {
+    arm = own->substr(4);
+    settings.push_back(*own++);
+  }
+  const auto found = tuned.settings.find(arm);
+  if (found == tuned.settings.end())
+    wrong_use("'{}' must have a result for {}, and has none", options.tuned,
+              arm.empty() ? "an experiment without arms" : fmt::format("the arm '{}'", arm));
+  settings.insert(settings.end(), found->second.begin(), found->second.end());
+  settings.insert(settings.end(), own, combination.end());
+  return settings;
+}
+
 void require_own_directories(const std::vector<SweepRun>& runs) {
   std::map<std::string, const SweepRun*> places;
   for (const SweepRun& run : runs) {
@@ -110,6 +138,7 @@ void require_own_directories(const std::vector<SweepRun>& runs) {
 
 std::vector<SweepRun> plan_sweep(const SweepOptions& options) {
   const std::vector<std::string> all = varied_settings(options);
+  const TunedArms tuned = options.tuned.empty() ? TunedArms() : read_tuned_arms(options.tuned);
   std::vector<SweepRun> runs;
   for (const auto& combination : combinations_of(all)) {
     // Settings that do not vary are left out of the names.
@@ -117,10 +146,12 @@ std::vector<SweepRun> plan_sweep(const SweepOptions& options) {
     for (std::size_t i = 0; i < combination.size(); ++i) {
       if (values_of(all[i]).size() > 1) varied.push_back(combination[i]);
     }
+    const std::vector<std::string> settings =
+        options.tuned.empty() ? combination : with_tuned_settings(options, tuned, combination);
     for (const std::uint64_t seed : options.seeds) {
       std::string directory = options.run;
       if (!varied.empty()) directory += "/" + folder_name(varied);
-      runs.push_back({.settings = combination,
+      runs.push_back({.settings = settings,
                       .seed = seed,
                       .directory = fmt::format("{}/seed-{}", directory, seed),
                       .from = from_of(options, seed)});
@@ -151,6 +182,7 @@ std::string sweep_command(const SweepOptions& options) {
       fmt::format("shellgame sweep {} --seeds {}", quoted(options.experiment), options.seeds_text);
   for (const std::string& arm : options.arms) text += " --arms " + quoted(arm);
   for (const std::string& setting : options.settings) text += " --set " + quoted(setting);
+  if (!options.tuned.empty()) text += " --tuned " + quoted(options.tuned);
   if (!options.from.empty()) text += " --from MODEL_DIR";
   for (const std::string& plugin : options.plugins) text += " --plugin " + quoted(plugin);
   return text + " --run DIR";

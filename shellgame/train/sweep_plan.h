@@ -20,6 +20,7 @@ struct SweepOptions {
   std::vector<std::string> plugins = {};   // of every run
   std::vector<std::string> settings = {};  // "key=a,b": each value, in every combination
   std::vector<std::string> arms = {};      // none: all of the file's
+  std::string tuned = {};                  // tune.json: every arm gets the best settings found
   int jobs = 0;                            // 0: as many as cores allow
 };
 

@@ -71,6 +71,7 @@ SweepRow row_of(const SweepOptions& options, const SweepRun& run, const SweepJso
   row.seconds = result.value("seconds", 0.0);
   row.processor_seconds = result.value("processor_seconds", 0.0);
   row.train_accuracy = result.value("accuracy", 0.0);
+  row.cut = result.contains("cut");
   row.from = run.from;
   return row;
 }
@@ -83,6 +84,7 @@ SweepJson cell_json(const std::vector<SweepRow>& rows, std::size_t c) {
     if (row.cells.size() <= c) continue;
     if (cell.is_null()) {
       cell = {{"name", cell_name(row.cells[c])}};
+      if (row.cells[c].contains("trained")) cell["trained"] = row.cells[c]["trained"];
       cell["axes"] = cell_axes(row.cells[c]);
       for (const std::string& key : cell_axes(row.cells[c])) cell[key] = row.cells[c][key];
     }
@@ -92,7 +94,7 @@ SweepJson cell_json(const std::vector<SweepRow>& rows, std::size_t c) {
   }
   bool positions = false;
   for (auto& [key, list] : cell.items()) {
-    if (key == "name" || is_cell_axis(cell, key)) continue;
+    if (key == "name" || key == "trained" || is_cell_axis(cell, key)) continue;
     for (const SweepRow& row : rows)
       list.push_back(row.cells.size() > c ? row.cells[c].value(key, SweepJson()) : SweepJson());
   }

@@ -17,6 +17,7 @@ struct SweepRow {
   std::string directory = {};  // below the sweep's
   std::int64_t parameters = 0, tokens = 0, steps = 0;
   double seconds = 0, processor_seconds = 0, train_accuracy = 0;
+  bool cut = false;                   // its budget was spent before its steps were done
   std::vector<SweepJson> cells = {};  // as evaluation.json has them
   // Where it came from. Of several starts the environments in turn, each as a place in
   // SweepResults::environments, and the command and time of the last.

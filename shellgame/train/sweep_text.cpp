@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "shellgame/episodes/task_record.h"
 #include "shellgame/evaluate/cell_name.h"
 #include "shellgame/train/sweep_results.h"
 #include "shellgame/train/sweep_statistics.h"
@@ -21,6 +22,15 @@ std::string entry_text(const SweepEntry& entry) {
     text += fmt::format("  {} parameters; {} seeds; {:.0f} s and {:.1f} million tokens a run\n",
                         entry.rows.back().parameters, entry.rows.size(), sweep_spread(seconds).mean,
                         sweep_spread(tokens).mean / 1e6);
+  }
+  if (!entry.rows.empty() && !entry.rows[0].cells.empty()) {
+    if (const SweepJson trained = entry.rows[0].cells[0].value("trained", SweepJson());
+        trained.is_object())
+      text += fmt::format("  {}\n",
+                          trained_words({.data = {},
+                                         .axis = trained.value("axis", std::string()),
+                                         .segment = trained.value("segment", std::uint64_t{0}),
+                                         .longest = trained.value("longest", std::uint64_t{0})}));
   }
   for (std::size_t c = 0; !entry.rows.empty() && c < entry.rows[0].cells.size(); ++c) {
     std::vector<double> values;

@@ -329,6 +329,12 @@ class Run {
 
   bool loop() {
     for (;;) {
+      if (budget_is_spent()) {
+        notice(true, fmt::format("the budget of {} processor seconds is spent after step {}: "
+                                 "training ends here",
+                                 experiment_.budget, place_.step));
+        return true;
+      }
       while (stage_is_over()) {
         if (place_.stage + 1 == experiment_.stages.size()) return true;
         tell([&](TrainObserver& one) { one.stage_ends(stage_now()); });
@@ -348,6 +354,15 @@ class Run {
         return false;
       }
     }
+  }
+
+  // Not before the last step: a run that has done all its steps is not cut.
+  bool budget_is_spent() const {
+    return experiment_.budget > 0 && processor_seconds_ >= experiment_.budget && !all_is_done();
+  }
+
+  bool all_is_done() const {
+    return place_.stage + 1 == experiment_.stages.size() && stage_is_over();
   }
 
   bool stage_is_over() const {
@@ -572,13 +587,14 @@ class Run {
         write_record(options_.run + "/evaluation.json", cells.dump(1) + "\n");
       }
       save_model(model_, model, save_options());
-      const nlohmann::ordered_json result = {{"steps", place_.step},
-                                             {"tokens", tokens_},
-                                             {"seconds", seconds_},
-                                             {"processor_seconds", processor_seconds_},
-                                             {"accuracy", running_accuracy()},
-                                             {"parameters", model_.parameter_count()},
-                                             {"peak_memory_bytes", peak_memory()}};
+      nlohmann::ordered_json result = {{"steps", place_.step},
+                                       {"tokens", tokens_},
+                                       {"seconds", seconds_},
+                                       {"processor_seconds", processor_seconds_},
+                                       {"accuracy", running_accuracy()},
+                                       {"parameters", model_.parameter_count()},
+                                       {"peak_memory_bytes", peak_memory()}};
+      if (budget_is_spent()) result["cut"] = 1;
       write_record(options_.run + "/result.json", result.dump(1) + "\n");
     }
     tell_end(true);

@@ -11,14 +11,18 @@ namespace {
 
 using testing::Complex;
 
-enum class Cell { kLstm, kGru };
+enum class Cell { kLstm, kGru, kTanh };
+
+const char* name_of(Cell cell) {
+  return cell == Cell::kLstm ? "LSTM" : cell == Cell::kGru ? "GRU" : "tanh RNN";
+}
 
 struct Case {
   Cell cell = Cell::kLstm;
   std::size_t batch = 0, time = 0, width = 0;
   std::vector<double> x = {}, recurrent = {}, bias = {}, state = {}, dy = {}, d_state = {};
 
-  std::size_t gates() const { return cell == Cell::kLstm ? 4 : 3; }
+  std::size_t gates() const { return cell == Cell::kLstm ? 4 : cell == Cell::kGru ? 3 : 1; }
   std::size_t states() const { return cell == Cell::kLstm ? 2 : 1; }
 };
 
@@ -39,6 +43,8 @@ template <class Real>
 reference::CellResult<Real> meaning(const Case& c, const std::vector<Real>& x,
                                     const std::vector<Real>& recurrent,
                                     const std::vector<Real>& bias, const std::vector<Real>& state) {
+  if (c.cell == Cell::kTanh)
+    return reference::tanh_rnn(c.batch, c.time, c.width, x, recurrent, state);
   return c.cell == Cell::kLstm
              ? reference::lstm(c.batch, c.time, c.width, x, recurrent, state)
              : reference::gru(c.batch, c.time, c.width, x, recurrent, bias, state);
@@ -69,6 +75,12 @@ Outputs run(const Case& c, std::size_t gap) {
     lstm(shape, x.view().data, recurrent.data(), start, o.y.data(), o.state.data(), saved.data());
     lstm_backward(shape, recurrent.data(), start, o.y.data(), saved.data(), dy.data(), d_last,
                   dx.view().data, o.d_recurrent.data(), o.d_state.data());
+  } else if (c.cell == Cell::kTanh) {
+    auto saved = testing::poisoned(static_cast<std::size_t>(tanh_rnn_saved_size(shape)));
+    tanh_rnn(shape, x.view().data, recurrent.data(), start, o.y.data(), o.state.data(),
+             saved.data());
+    tanh_rnn_backward(shape, recurrent.data(), start, o.y.data(), saved.data(), dy.data(), d_last,
+                      dx.view().data, o.d_recurrent.data(), o.d_state.data());
   } else {
     auto saved = testing::poisoned(static_cast<std::size_t>(gru_saved_size(shape)));
     gru(shape, x.view().data, recurrent.data(), bias.data(), start, o.y.data(), o.state.data(),
@@ -95,13 +107,12 @@ std::vector<double> derivatives(const std::vector<double>& at, const auto& f) {
 
 TEST(GatedCells, FollowTheirReferencesOnEveryTarget) {
   testing::on_every_target([] {
-    for (const Cell cell : {Cell::kLstm, Cell::kGru})
+    for (const Cell cell : {Cell::kLstm, Cell::kGru, Cell::kTanh})
       for (const std::size_t batch : {1, 3, 13})
         for (const std::size_t time : {1, 9})
           for (const std::size_t width : {1, 8, 17})
             for (const bool with_state : {false, true}) {
-              SCOPED_TRACE(fmt::format("{} B {} T {} E {}", cell == Cell::kLstm ? "LSTM" : "GRU",
-                                       batch, time, width));
+              SCOPED_TRACE(fmt::format("{} B {} T {} E {}", name_of(cell), batch, time, width));
               const Case c = make_case(cell, batch, time, width, with_state);
               const Outputs o = run(c, batch == 3 ? 5 : 0);
               const auto wanted = meaning(c, c.x, c.recurrent, c.bias, c.state);
@@ -112,9 +123,9 @@ TEST(GatedCells, FollowTheirReferencesOnEveryTarget) {
 }
 
 TEST(GatedCells, GradientsAreTheDerivativesOfTheReferences) {
-  for (const Cell cell : {Cell::kLstm, Cell::kGru})
+  for (const Cell cell : {Cell::kLstm, Cell::kGru, Cell::kTanh})
     for (const bool with_state : {false, true}) {
-      SCOPED_TRACE(cell == Cell::kLstm ? "LSTM" : "GRU");
+      SCOPED_TRACE(name_of(cell));
       const Case c = make_case(cell, 3, 4, 5, with_state);
       const Outputs o = run(c, 2);
       const auto x = testing::to_complex(c.x), recurrent = testing::to_complex(c.recurrent),
@@ -145,7 +156,7 @@ TEST(GatedCells, GradientsAreTheDerivativesOfTheReferences) {
 }
 
 TEST(GatedCells, ExtremeGatesStayFinite) {
-  for (const Cell cell : {Cell::kLstm, Cell::kGru}) {
+  for (const Cell cell : {Cell::kLstm, Cell::kGru, Cell::kTanh}) {
     Case c = make_case(cell, 2, 30, 8, false);
     for (double& value : c.x) value *= 200;
     const Outputs o = run(c, 0);
@@ -155,7 +166,7 @@ TEST(GatedCells, ExtremeGatesStayFinite) {
 }
 
 TEST(GatedCells, BitsDoNotDependOnThreads) {
-  for (const Cell cell : {Cell::kLstm, Cell::kGru}) {
+  for (const Cell cell : {Cell::kLstm, Cell::kGru, Cell::kTanh}) {
     const Case c = make_case(cell, 30, 20, 48, true);
     testing::expect_same_bits_on_any_threads([&] {
       const Outputs o = run(c, 0);

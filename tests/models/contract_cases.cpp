@@ -50,6 +50,7 @@ std::vector<ContractCase> contract_cases() {
       {"attention_window", with({{"model_type", "transformer"}, {"window_size", 9}})},
       {"lstm", with({{"model_type", "shellgame_lstm"}})},
       {"gru", with({{"model_type", "shellgame_gru"}, {"cell_size", 20}})},
+      {"tanh_rnn", with({{"model_type", "shellgame_tanh_rnn"}, {"cell_size", 20}})},
       {"slstm", with({{"model_type", "shellgame_slstm"}})},
       {"mamba2", with({{"model_type", "mamba2"},
                        {"head_dim", 12},

@@ -211,5 +211,20 @@ INSTANTIATE_TEST_SUITE_P(Files, Operation,
                                               : "_composed");
                          });
 
+// LibTorch has it too.
+TEST(TanhRnn, IsTorchs) {
+  at::manual_seed(1);
+  const at::Tensor x = at::randn({3, 9, 5}), in = at::randn({7, 5}),
+                   recurrent = at::randn({7, 7}) / 3, in_bias = at::randn({7}),
+                   back_bias = at::randn({7}), start = at::randn({1, 3, 7});
+  const auto [wanted, last] = at::rnn_tanh(x, start, {in, recurrent, in_bias, back_bias},
+                                           /*has_biases=*/true, /*num_layers=*/1, /*dropout=*/0,
+                                           /*train=*/false, /*bidirectional=*/false,
+                                           /*batch_first=*/true);
+  const CellRun run = tanh_rnn(at::linear(x, in, in_bias) + back_bias, recurrent, {start[0]});
+  EXPECT_LT((run.output - wanted).abs().max().item<double>(), 1e-6);
+  EXPECT_LT((run.states[0] - last[0]).abs().max().item<double>(), 1e-6);
+}
+
 }  // namespace
 }  // namespace shellgame
