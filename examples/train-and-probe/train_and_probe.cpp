@@ -50,7 +50,6 @@ steps = 250
   const Evaluation result = evaluate(model, *source, 0, 64);
   const Statistics all = statistics_of(result.tally, {.chance = source->chance()});
   fmt::print("accuracy {:.3f}, chance {:.3f}\n", all.accuracy.value, source->chance());
-
   const WholeEpisodes episodes(data.source(&tokenizer, unseen), 64);
   const ProbeEntry& tracker = find_probe("find-tracker");
   fmt::print("{}", probe_as_text(tracker, tracker.ask({model, episodes, 64})));

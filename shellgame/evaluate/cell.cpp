@@ -160,6 +160,11 @@ const std::vector<Metric>& evaluation_metrics() {
        }},
       {"regret",
        [](const EvaluationCell& c, const Statistics& s) { return if_known(c, s.regret); }},
+      {"miss", [](const EvaluationCell&, const Statistics& s) { return std::optional(s.miss); }},
+      {"total_variation",
+       [](const EvaluationCell& c, const Statistics& s) {
+         return std::isfinite(s.variation) ? if_known(c, s.variation) : std::nullopt;
+       }},
       {"outside",
        [](const EvaluationCell&, const Statistics& s) { return std::optional(s.outside); }},
       {"expected_bayes_accuracy",

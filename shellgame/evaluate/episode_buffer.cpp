@@ -35,6 +35,10 @@ Verdict judge(const double* logits, double log_sum, double largest, const ValueT
       verdict.regret += belief[i] * (std::log(belief[i]) - logit(i) + log_branches);
   }
   verdict.regret = std::max(0.0, verdict.regret);
+  for (std::size_t i = 0; i < node.tokens.size(); ++i) {
+    const double known = belief.empty() ? (i == truth ? 1 : 0) : belief[i];
+    verdict.variation += std::abs(known - std::exp(logit(i) - log_branches)) / 2;
+  }
   return verdict;
 }
 
@@ -44,6 +48,7 @@ void WaitingQuestion::take_along_truth(const Verdict& verdict) {
   strict = strict && verdict.strict;
   regret += verdict.regret;
   inside *= verdict.inside;
+  variation = depth == 0 ? verdict.variation : std::numeric_limits<double>::quiet_NaN();
   const ValueTree& values = *question.values;
   const std::uint32_t truth = true_branch();
   if (right && verdict.best != truth) {
@@ -67,6 +72,8 @@ Answer WaitingQuestion::answer() const {
                 .bayes_nats = 0,
                 .bayes_expected = 1,
                 .regret = regret,
+                .miss = -std::expm1(-value_nats),
+                .variation = variation,
                 .outside = 1 - inside};
   if (question.belief.empty()) return answer;
   // Equal probabilities differ by rounding: all of them are most probable.

@@ -21,6 +21,7 @@ struct Verdict {
   double value_nats = 0;   // among the branches
   bool strict = false;     // no token has a larger logit than the true branch
   double regret = 0;       // KL(belief || model) among the branches
+  double variation = 0;    // half the sum of |belief - model| over the branches
   double inside = 1;       // the model's probability of the branches together, among all tokens
 };
 
@@ -42,6 +43,8 @@ struct WaitingQuestion {
   // Along the true value. The mean of the regrets at its nodes is that of the values: the true one
   // is drawn from the belief, so that a node is met as often as the belief reaches it.
   double regret = 0, inside = 1;
+  // Between belief and model over the values; not a number where a value has several tokens.
+  double variation = 0;
 
   // The place whose logits are needed next.
   std::uint64_t place() const { return question.after + depth; }

@@ -228,6 +228,7 @@ class Batch {
     waiting.strict = truth.strict;
     waiting.regret = truth.regret;
     waiting.inside = truth.inside;
+    waiting.variation = truth.variation;
   }
 
   // The first waiting reveal of the row has its answer.

@@ -122,6 +122,8 @@ Tally::Position& Tally::Position::operator+=(const Position& other) {
   bayes_expected += other.bayes_expected;
   regret += other.regret;
   outside += other.outside;
+  miss += other.miss;
+  variation += other.variation;
   return *this;
 }
 
@@ -147,7 +149,9 @@ void Tally::add(std::size_t trace, const Answer& answer) {
                     .bayes_nats = answer.bayes_nats,
                     .bayes_expected = answer.bayes_expected,
                     .regret = answer.regret,
-                    .outside = answer.outside};
+                    .outside = answer.outside,
+                    .miss = answer.miss,
+                    .variation = answer.variation};
 }
 
 void Tally::append(const Tally& other) {
@@ -199,6 +203,8 @@ Statistics statistics_of(const Tally& tally, const StatisticsOptions& options) {
   result.regret = ratio(all.regret, all.traces);
   result.regret_bounds = regret_bounds(tally, result.regret, confidence);
   result.outside = ratio(all.outside, all.traces);
+  result.miss = ratio(all.miss, all.traces);
+  result.variation = ratio(all.variation, all.traces);
   add_first_failures(tally, options, result);
   add_positions(tally, options, result);
   return result;

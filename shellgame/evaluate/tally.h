@@ -24,9 +24,11 @@ struct Answer {
   bool bayes_right = false;  // the first of the most probable values is the true one
   double bayes_nats = 0;     // -log belief(true value)
   double bayes_expected =
-      0;               // the largest probability of the belief: how often its choice is right
-  double regret = 0;   // KL(belief || model) over the values; of a certain one -log p(it)
-  double outside = 0;  // the model's probability that no value comes
+      0;                 // the largest probability of the belief: how often its choice is right
+  double regret = 0;     // KL(belief || model) over the values; of a certain one -log p(it)
+  double miss = 0;       // probability of the wrong values, among the values
+  double variation = 0;  // total variation between belief and model over the values; may be NaN
+  double outside = 0;    // the model's probability that no value comes
 };
 
 class Tally {
@@ -44,6 +46,7 @@ class Tally {
     std::uint64_t whole = 0;     // traces whose reveals up to here are all right
     std::uint64_t commands = 0;  // sum over traces
     double nats = 0, value_nats = 0, bayes_nats = 0, bayes_expected = 0, regret = 0, outside = 0;
+    double miss = 0, variation = 0;
     Position& operator+=(const Position& other);
   };
   struct Trace {
@@ -94,7 +97,10 @@ struct Statistics {
   double expected_bayes_accuracy = 0;  // of the belief's own choice, without a drawn truth
   double regret = 0;                   // nats; KL(belief || model over the values)
   Bounds regret_bounds;                // over traces
-  double outside = 0;                  // probability that the model gives to no value
+  double miss = 0;                     // mean probability of the wrong values, among the values
+  double variation = 0;  // mean total variation between belief and model over the values; NaN where
+                         // a value has several tokens
+  double outside = 0;    // probability that the model gives to no value
   // The first failure of a trace comes at the command of its first wrong reveal; a trace without
   // one counts as its whole length. The mean is that of min(first failure, length): the area below
   // the survival curve.

@@ -35,6 +35,7 @@ std::vector<DeclaredNumber> make_config_numbers() {
       {"value_dim", kWidthBounds},
       {"state_size", kWidthBounds},
       {"cell_size", kWidthBounds},
+      {"keep_bias", NumberBounds::real(-1e3, 1e3)},
       {"expand", kFactorBounds},
       {"expand_k", kFactorBounds},
       {"expand_v", kFactorBounds},

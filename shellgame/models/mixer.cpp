@@ -14,12 +14,7 @@ namespace {
 std::map<std::string, MixerEntry>& entries() {
   static std::map<std::string, MixerEntry> all = [] {
     std::map<std::string, MixerEntry> own;
-    for (const MixerEntry& entry :
-         {attention_mixer(), delta_net_mixer(), delta_product_mixer(), gated_delta_net_mixer(),
-          gru_mixer(), kda_mixer(), lstm_mixer(), mamba2_mixer(), normalised_delta_mixer(),
-          rwkv7_mixer(), slstm_mixer(), tanh_rnn_mixer(), two_sided_mixer()}) {
-      own.emplace(entry.name, entry);
-    }
+    for (const MixerEntry& entry : built_in_mixers()) own.emplace(entry.name, entry);
     return own;
   }();
   return all;

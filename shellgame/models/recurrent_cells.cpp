@@ -27,11 +27,22 @@ at::Tensor cell_weight(const Weights& weights, const std::string& name,
       [bound](RandomStream& stream) { return bound * (2 * draw_uniform(stream) - 1); }, decays);
 }
 
+// The input bias as `cell_weight` draws it, and `keep` more for the gate that keeps the state: the
+// forget gate of an LSTM and the update gate of a GRU, both the second.
+at::Tensor gate_bias(const Weights& weights, std::int64_t gates, std::int64_t width, double keep) {
+  const double bound = 1 / std::sqrt(static_cast<double>(width));
+  std::int64_t place = 0;
+  return weights.drawn("bias_ih", {gates * width}, [&](RandomStream& stream) {
+    return bound * (2 * draw_uniform(stream) - 1) + (place++ / width == 1 ? keep : 0);
+  });
+}
+
 struct Cell {
-  Cell(const Weights& weights, std::int64_t gates, std::int64_t inputs, std::int64_t width)
+  Cell(const Weights& weights, std::int64_t gates, std::int64_t inputs, std::int64_t width,
+       double keep)
       : in(cell_weight(weights, "weight_ih", {gates * width, inputs}, width, true)),
         recurrent(cell_weight(weights, "weight_hh", {gates * width, width}, width, true)),
-        in_bias(cell_weight(weights, "bias_ih", {gates * width}, width, false)),
+        in_bias(gate_bias(weights, gates, width, keep)),
         recurrent_bias(cell_weight(weights, "bias_hh", {gates * width}, width, false)) {}
 
   at::Tensor in, recurrent, in_bias, recurrent_bias;
@@ -40,7 +51,7 @@ struct Cell {
 class Lstm : public Mixer {
  public:
   Lstm(const Options& options, const MixerPlace& place, const Weights& weights)
-      : cell_(weights, 4, place.width, cell_width(options, place)),
+      : cell_(weights, 4, place.width, cell_width(options, place), options.number("keep_bias")),
         o_(weights.linear("o_proj", place.width, cell_width(options, place))) {}
 
   at::Tensor forward(const Stream& stream, PartState* state, Pass& pass) const override {
@@ -70,7 +81,7 @@ class Lstm : public Mixer {
 class Gru : public Mixer {
  public:
   Gru(const Options& options, const MixerPlace& place, const Weights& weights)
-      : cell_(weights, 3, place.width, cell_width(options, place)),
+      : cell_(weights, 3, place.width, cell_width(options, place), options.number("keep_bias")),
         o_(weights.linear("o_proj", place.width, cell_width(options, place))) {}
 
   at::Tensor forward(const Stream& stream, PartState* state, Pass& pass) const override {
@@ -94,14 +105,14 @@ class Gru : public Mixer {
 
 MixerEntry lstm_mixer() {
   return {.name = "lstm",
-          .defaults = {{"cell_size", nullptr}},
+          .defaults = {{"cell_size", nullptr}, {"keep_bias", 0.0}},
           .taps = {"gates", "state", "output"},
           .make = make_mixer<Lstm>};
 }
 
 MixerEntry gru_mixer() {
   return {.name = "gru",
-          .defaults = {{"cell_size", nullptr}},
+          .defaults = {{"cell_size", nullptr}, {"keep_bias", 0.0}},
           .taps = {"gates", "state", "output"},
           .make = make_mixer<Gru>};
 }

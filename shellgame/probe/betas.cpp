@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "shellgame/probe/probes.h"
 #include "shellgame/probe/table.h"
 #include "shellgame/system/error.h"
 
@@ -83,6 +84,16 @@ std::string betas_as_text(const Json& report) {
   }
   return text + "\nmedian by kind of token\n" + rows_as_text(medians) + "\nshare above 1.9\n" +
          rows_as_text(shares);
+}
+
+ProbeEntry betas_probe() {
+  return {.name = "betas",
+          .ask =
+              [](const ProbeQuestion& question) {
+                return probe_betas(question.model, question.episodes.all());
+              },
+          .as_text = betas_as_text,
+          .csv_rows = "kinds"};
 }
 
 }  // namespace shellgame

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "shellgame/models/model_predictor.h"
+#include "shellgame/probe/probes.h"
 #include "shellgame/probe/table.h"
 #include "shellgame/system/error.h"
 
@@ -169,6 +170,23 @@ std::string intervene_as_text(const Json& report) {
   return fmt::format("accuracy without changes {:.4f}, chance {:.4f}\n",
                      report.at("accuracy").get<double>(), report.at("chance").get<double>()) +
          rows_as_text(lines);
+}
+
+// Judged on episodes that evaluation makes for itself.
+ProbeEntry intervene_probe() {
+  return {.name = "intervene",
+          .ask =
+              [](const ProbeQuestion& question) {
+                const nlohmann::json& given = question.settings;
+                return probe_intervene(question.model, question.episodes.source(), question.count,
+                                       {.change = parse_change(given.value("change", "scale")),
+                                        .tap = given.value("tap", ""),
+                                        .layer = given.value("layer", -1),
+                                        .head = given.value("head", -1),
+                                        .amounts = given.value("amounts", std::vector<double>())});
+              },
+          .as_text = intervene_as_text,
+          .keeps_episodes = false};
 }
 
 }  // namespace shellgame

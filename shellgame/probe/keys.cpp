@@ -6,6 +6,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "shellgame/probe/probes.h"
 #include "shellgame/probe/table.h"
 #include "shellgame/probe/transitions.h"
 #include "shellgame/system/error.h"
@@ -173,6 +174,12 @@ Json probe_keys(const Model& model, const std::vector<WholeEpisode>& traces) {
   Json rows = Json::array();
   for (std::size_t i = 0; i < places.size(); ++i) rows.push_back(row_of(places[i], heads[i]));
   return {{"heads", rows}};
+}
+
+ProbeEntry keys_probe() {
+  return {.name = "keys", .ask = [](const ProbeQuestion& question) {
+            return probe_keys(question.model, question.episodes.all());
+          }};
 }
 
 }  // namespace shellgame

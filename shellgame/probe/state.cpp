@@ -3,11 +3,15 @@
 #include <ATen/Functions.h>
 #include <ATen/core/grad_mode.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
 #include "shellgame/models/finite.h"
+#include "shellgame/probe/probes.h"
 #include "shellgame/probe/readout.h"
+#include "shellgame/probe/table.h"
 #include "shellgame/probe/transplant.h"
 #include "shellgame/system/error.h"
 
@@ -230,6 +234,27 @@ Json probe_state(const Model& model, const WholeEpisodes& traces, std::size_t pl
   }
   report["heads"] = rows;
   return report;
+}
+
+namespace {
+
+std::string state_as_text(const nlohmann::ordered_json& report) {
+  std::string text = fmt::format("chance {:.4f}", report.at("chance").get<double>());
+  if (report.at("bayes_accuracy").is_number())
+    text += fmt::format(", the most probable value is right in {:.4f}",
+                        report.at("bayes_accuracy").get<double>());
+  return text + '\n' + rows_as_text(report.at("heads"));
+}
+
+}  // namespace
+
+ProbeEntry state_probe() {
+  return {.name = "state",
+          .ask =
+              [](const ProbeQuestion& question) {
+                return probe_state(question.model, question.episodes, asked_places(question));
+              },
+          .as_text = state_as_text};
 }
 
 }  // namespace shellgame

@@ -7,7 +7,9 @@
 #include "shellgame/probe/betas.h"
 #include "shellgame/probe/intervene.h"
 #include "shellgame/probe/keys.h"
+#include "shellgame/probe/probes.h"
 #include "shellgame/probe/state.h"
+#include "shellgame/probe/table.h"
 #include "shellgame/probe/transplant.h"
 
 namespace shellgame {
@@ -153,6 +155,26 @@ Json find_tracker(const Model& model, const WholeEpisodes& traces, const Tracker
           {"chance", chance},
           {"bayes_accuracy", bayes},
           {"heads", rows}};
+}
+
+namespace {
+
+std::string tracker_as_text(const nlohmann::ordered_json& report) {
+  return fmt::format("{}\naccuracy {:.4f}, chance {:.4f}\n", report.at("reason").get<std::string>(),
+                     report.at("accuracy").get<double>(), report.at("chance").get<double>()) +
+         rows_as_text(report.at("heads"));
+}
+
+}  // namespace
+
+ProbeEntry tracker_probe() {
+  return {.name = "find-tracker",
+          .ask =
+              [](const ProbeQuestion& question) {
+                return find_tracker(question.model, question.episodes,
+                                    {.places = asked_places(question)});
+              },
+          .as_text = tracker_as_text};
 }
 
 }  // namespace shellgame

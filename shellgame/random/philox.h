@@ -32,7 +32,8 @@ enum class Lane : std::uint32_t {
   kPythonSeed = 1,
   kSequence = 2,
   kWeights = 3,
-  kTrials = 4
+  kTrials = 4,
+  kBootstrap = 5
 };
 
 // A stream makes so many blocks at once.

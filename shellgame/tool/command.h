@@ -125,6 +125,7 @@ void add_model_exact(CLI::App& model);
 void add_train(CLI::App& app);
 void add_sweep(CLI::App& app);
 void add_tune(CLI::App& app);
+void add_verdict(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_probe(CLI::App& app);
 void add_report(CLI::App& app);

@@ -15,13 +15,15 @@
 #include "shellgame/tool/evaluate_options.h"
 #include "shellgame/tool/plugins.h"
 #include "shellgame/tool/run_source.h"
+#include "shellgame/train/sweep_evaluation.h"
 
 namespace shellgame {
 namespace {
 
 struct Given {
   std::optional<DataOptions> data;
-  std::string run;
+  std::string run, sweep, name = "evaluation";
+  std::vector<std::string> measures;
   std::vector<std::uint64_t> commands, spacing, seeds = {0};
   std::string mode = "teacher", bayes = "auto", format = "text", output = "-";
   std::string filter;  // instead of a model
@@ -83,9 +85,9 @@ DataSpec experiment_spec(const Experiment* run, const TaskRecord& record) {
   return run != nullptr && has_axes ? run->task : record.data;
 }
 
-void run(const Given& given) {
+// Of the model of `given.run`, of a model's directory, or of a filter.
+EvaluationReport report_of(const Given& given) {
   EvaluateOptions options = given.options;
-  use_plugins(given.plugins);
   const std::optional<Experiment> run = given.filter.empty()
                                             ? open_run(given.run, options.model, options.tokenizer)
                                             : task_of_run(given, options);
@@ -110,14 +112,69 @@ void run(const Given& given) {
     options.grid.notes.push_back(
         fmt::format("the task is the model's own: {}", spec_json(base, false).dump()));
   if (record) options.grid.trained = *record;
-  if (!given.filter.empty())
-    return write_report(evaluate_filter(given, options), given.format, given.output);
+  if (!given.filter.empty()) return evaluate_filter(given, options);
   if (std::ranges::find(kModelPrecisions, options.model.precision) == kModelPrecisions.end())
     wrong_use("--precision of a model must be {}, not '{}'", fmt::join(kModelPrecisions, ", "),
               options.model.precision);
   options.grid.model = options.model.directory;
   options.grid.precision = options.model.precision;
-  write_report(learn_commands().evaluate(options), given.format, given.output);
+  return learn_commands().evaluate(options);
+}
+
+void check_measures(const std::vector<std::string>& names) {
+  std::vector<std::string> all;
+  for (const Metric& metric : evaluation_metrics()) all.emplace_back(metric.name);
+  for (const std::string& name : names) {
+    if (std::ranges::find(all, name) == all.end())
+      wrong_use("--measures must be of {}, not '{}'", fmt::join(all, ", "), name);
+  }
+}
+
+// What was asked, without the places on this machine that are the reader's choice.
+std::string sweep_record(const Given& given) {
+  std::string text = "shellgame evaluate --sweep DIR --name " + given.name;
+  for (const CLI::Option* option : given.command->get_options()) {
+    const std::string name = option->get_name();
+    if (option->count() == 0 || name == "--sweep" || name == "--name" || name == "--output" ||
+        name == "--threads" || name == "--rows" || name == "--slice" || name == "--max-memory")
+      continue;
+    for (const std::string& value : option->results())
+      text +=
+          option->get_items_expected_max() == 0 ? " " + name : fmt::format(" {} {}", name, value);
+  }
+  return text;
+}
+
+void run_on_sweep(const Given& given) {
+  if (!given.run.empty() || !given.options.model.directory.empty() || !given.filter.empty())
+    wrong_use("--sweep takes the place of --run, --model and --filter, and one of them is given");
+  if (given.command->count("--format") > 0 && given.format != "json")
+    wrong_use("--sweep answers in JSON, not in '{}'", given.format);
+  if (given.name.find('/') != std::string::npos)
+    wrong_use("--name must be a file's name, not '{}'", given.name);
+  check_measures(given.measures);
+  const SweepJson results = evaluate_sweep({.sweep = given.sweep,
+                                            .name = given.name,
+                                            .command = sweep_record(given),
+                                            .measures = given.measures,
+                                            .evaluate = [&given](const std::string& directory) {
+                                              Given one = given;
+                                              one.run = directory;
+                                              one.format = "json";
+                                              return report_of(one);
+                                            }});
+  OutputFile file(given.output);
+  file.write(results.dump(1) + "\n");
+  file.commit();
+}
+
+void run(const Given& given) {
+  use_plugins(given.plugins);
+  if (!given.sweep.empty()) return run_on_sweep(given);
+  for (const char* option : {"--name", "--measures"}) {
+    if (given.command->count(option) > 0) wrong_use("{} belongs to --sweep", option);
+  }
+  write_report(report_of(given), given.format, given.output);
 }
 
 }  // namespace
@@ -138,7 +195,9 @@ void add_evaluate(CLI::App& app) {
        "shellgame evaluate --filter linear --precision bf16 --group S3 --moves swaps --uncertainty "
        "branching --commands 64,512",
        "shellgame evaluate --run DIR --schedule M5.toml --schedule Z.toml --set N=16,256 --format "
-       "csv"},
+       "csv",
+       "shellgame evaluate --sweep DIR --schedule M5.toml --measures miss,regret --name cycle "
+       "--output cycle.json"},
       [given] { run(*given); });
   given->command = command;
   set_help(
@@ -149,6 +208,22 @@ void add_evaluate(CLI::App& app) {
   set_help(command->get_option("--precision"),
            "the numbers to compute with; of a filter fp64 by default, and fp8 only there");
   add_plugin_option(command, given->plugins);
+  command
+      ->add_option("--sweep", given->sweep,
+                   "every run of a sweep that has ended; the answer is its sweep.json with these "
+                   "cells")
+      ->type_name("DIR");
+  command
+      ->add_option("--name", given->name,
+                   "with --sweep: each run keeps its part as evaluations/NAME.json, and what is "
+                   "there is not asked again")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command
+      ->add_option("--measures", given->measures,
+                   "with --sweep: keep only these, with commas; by default all")
+      ->type_name("NAME,...")
+      ->delimiter(',');
   std::vector<std::string> filters = filter_predictor_names();
   filters.insert(filters.begin(), "");
   add_words(command, "--filter", given->filter, filters,

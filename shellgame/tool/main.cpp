@@ -87,6 +87,7 @@ int run(int argc, char** argv) {
   add_train(app);
   add_sweep(app);
   add_tune(app);
+  add_verdict(app);
   add_evaluate(app);
   add_probe(app);
   add_report(app);

@@ -110,10 +110,13 @@ void add_intervene(CLI::App& probe) {
 void add_custom(CLI::App& probe) {
   const auto given = std::make_shared<Given>();
   CLI::App* command = add_probe_of(
-      probe, given, "custom", "A probe of a plug-in, by its name.",
+      probe, given, "custom",
+      "A probe by its name, with settings as KEY=VALUE: one of a plug-in, say.",
       {"shellgame probe custom NAME --plugin FILE.so --run DIR --setting depth=2"}, 64, 2, 64);
   given->options.custom = true;
-  command->add_option("name", given->options.probe, "a probe that a plug-in has registered")
+  command
+      ->add_option("name", given->options.probe,
+                   "a name of the library's table, or one that a plug-in has registered")
       ->type_name("NAME")
       ->required();
   command->add_option("--setting", given->settings, "a setting of the probe")

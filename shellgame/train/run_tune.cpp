@@ -20,6 +20,7 @@ SweepOptions as_sweep(const TuneOptions& options) {
   sweep.plugins = options.plugins;
   sweep.arms = options.arms;
   sweep.jobs = options.jobs;
+  sweep.program = options.program;
   return sweep;
 }
 

@@ -30,7 +30,9 @@ void on_sweep_signal(int) { sweep_interrupted = true; }
 std::vector<std::string> train_command(const SweepOptions& options, const SweepRun& run,
                                        int threads) {
   std::error_code error;
-  std::vector<std::string> command = {fs::read_symlink("/proc/self/exe", error).string(),
+  std::vector<std::string> command = {options.program.empty()
+                                          ? fs::read_symlink("/proc/self/exe", error).string()
+                                          : options.program,
                                       "train",
                                       options.experiment,
                                       "--run",

@@ -8,7 +8,7 @@
 
 namespace shellgame {
 
-// Runs what is not complete yet as `PROGRAM train` processes (the program is this one), `threads`
+// Runs what is not complete yet as `PROGRAM train` processes (SweepOptions::program), `threads`
 // each; `who` begins the lines of progress. Why a run failed is kept in its `ending`. Each run ends
 // with a checkpoint if this process is interrupted, which throws Error; the same call goes on
 // later.

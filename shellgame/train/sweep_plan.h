@@ -22,6 +22,9 @@ struct SweepOptions {
   std::vector<std::string> arms = {};      // none: all of the file's
   std::string tuned = {};                  // tune.json: every arm gets the best settings found
   int jobs = 0;                            // 0: as many as cores allow
+  // What is started for each run as `PROGRAM train ...`: the tool. Empty: this program, which must
+  // understand that.
+  std::string program = {};
 };
 
 struct SweepRun {

@@ -119,7 +119,6 @@ SweepJson entry_json(const SweepEntry& entry) {
   for (const char* key : {"seeds", "seconds", "processor_seconds", "tokens", "steps",
                           "train_accuracy", "failed", "cells"})
     json[key] = SweepJson::array();
-  std::size_t cells = 0;
   for (const SweepRow& row : entry.rows) {
     json["seeds"].push_back(row.seed);
     json["seconds"].push_back(row.seconds);
@@ -133,15 +132,22 @@ SweepJson entry_json(const SweepEntry& entry) {
     json["commands"].push_back(row.command);
     json["started"].push_back(row.started);
     json["from"].push_back(row.from.empty() ? SweepJson() : SweepJson(row.from));
-    cells = std::max(cells, row.cells.size());
   }
   for (const SweepFailure& failure : entry.failed)
     json["failed"].push_back({{"seed", failure.seed}, {"why", failure.why}});
-  for (std::size_t c = 0; c < cells; ++c) json["cells"].push_back(cell_json(entry.rows, c));
+  json["cells"] = sweep_cells(entry.rows);
   return json;
 }
 
 }  // namespace
+
+SweepJson sweep_cells(const std::vector<SweepRow>& rows) {
+  std::size_t count = 0;
+  for (const SweepRow& row : rows) count = std::max(count, row.cells.size());
+  SweepJson cells = SweepJson::array();
+  for (std::size_t c = 0; c < count; ++c) cells.push_back(cell_json(rows, c));
+  return cells;
+}
 
 SweepJson read_run_result(const std::string& directory) {
   SweepJson result = read_if_there(directory + "/result.json");

@@ -53,6 +53,8 @@ SweepResults gather_sweep(const SweepOptions& options, std::vector<SweepRun>& ru
 SweepJson read_run_result(const std::string& directory);
 
 SweepJson sweep_json(const SweepResults& results);
+// The cells of an entry: each number of a cell as a list by row (docs/formats.md).
+SweepJson sweep_cells(const std::vector<SweepRow>& rows);
 // The table that `shellgame sweep` prints.
 std::string sweep_text(const SweepResults& results);
 bool any_failed(const SweepResults& results);

@@ -21,6 +21,7 @@ struct TuneOptions {
   std::uint64_t trials = 8;            // of each arm
   double budget = 0;  // processor seconds of each arm, shared equally by its trials; 0: no limit
   int jobs = 0;       // 0: as many as cores allow
+  std::string program = {};  // as SweepOptions::program
 };
 
 struct TuneTrial {

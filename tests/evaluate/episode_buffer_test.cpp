@@ -109,10 +109,20 @@ TEST(Judge, RegretIsTheDivergenceFromTheBelief) {
   const Verdict verdict = judge(logits, std::log(sum), 4, root, 0, 0, belief);
   EXPECT_NEAR(verdict.regret, 0.25 * std::log(0.25 / (1 - q)) + 0.75 * std::log(0.75 / q), 1e-14);
   EXPECT_NEAR(verdict.inside, (std::exp(1.0) + std::exp(3.0)) / sum, 1e-14);
+  EXPECT_NEAR(verdict.variation, std::abs(0.75 - q), 1e-14);
+  EXPECT_NEAR(judge(logits, std::log(sum), 4, root, 0, 0).variation, q, 1e-14);
   // A model that says the belief has none; of what is certain it is the surprise.
   const double equal[] = {0, std::log(0.25), 0, std::log(0.75), 0};
   EXPECT_NEAR(judge(equal, 1, 0, root, 0, 0, belief).regret, 0, 1e-15);
   EXPECT_NEAR(judge(logits, std::log(sum), 4, root, 0, 0).regret, -std::log(1 - q), 1e-14);
+}
+
+TEST(WaitingQuestion, MissIsTheProbabilityOfTheOtherValues) {
+  WaitingQuestion waiting{.question = {.value = 1, .length = 2, .values = &kDigits}};
+  waiting.take_along_truth({.best = 0, .value_nats = -std::log(0.5), .variation = 0.25});
+  EXPECT_DOUBLE_EQ(waiting.answer().variation, 0.25);
+  waiting.take_along_truth({.best = 0, .value_nats = -std::log(0.25)});
+  EXPECT_DOUBLE_EQ(waiting.answer().miss, 0.875);
 }
 
 // The values 1 and 17 share their first token: 0.5 of 0.8, then 0.3 of it.
@@ -128,6 +138,8 @@ TEST(WaitingQuestion, TheBeliefDescendsTheTreeOfTokens) {
   EXPECT_DOUBLE_EQ(below[tokens[0] == 2 ? 1 : 0], 0.5 / 0.8);
   waiting.take_along_truth({.best = 0, .regret = 0.25, .inside = 0.5});
   EXPECT_DOUBLE_EQ(waiting.answer().regret, 0.75);
+  // The distance over the values is not that of their first tokens.
+  EXPECT_TRUE(std::isnan(waiting.answer().variation));
   EXPECT_DOUBLE_EQ(waiting.answer().outside, 0.75);
   EXPECT_DOUBLE_EQ(waiting.answer().bayes_expected, 0.5);
 }

@@ -71,12 +71,18 @@ TEST(Tally, BoundsComeFromTheTracesNotFromTheReveals) {
   const double regrets[] = {0.1, 0.2, 0.4, 0.5};
   for (std::size_t trace = 0; trace < 4; ++trace) {
     for (int k = 0; k < 10; ++k)
-      tally.add(trace,
-                {.right = true, .bayes_expected = 0.5, .regret = regrets[trace], .outside = 0.25});
+      tally.add(trace, {.right = true,
+                        .bayes_expected = 0.5,
+                        .regret = regrets[trace],
+                        .miss = regrets[trace] / 2,
+                        .variation = regrets[trace] / 4,
+                        .outside = 0.25});
   }
   const Statistics found = statistics_of(tally, {.chance = 0.2});
   EXPECT_NEAR(found.regret, 0.3, 1e-15);
   EXPECT_DOUBLE_EQ(found.outside, 0.25);
+  EXPECT_NEAR(found.miss, 0.15, 1e-15);
+  EXPECT_NEAR(found.variation, 0.075, 1e-15);
   EXPECT_DOUBLE_EQ(found.expected_bayes_accuracy, 0.5);
   const double error = std::sqrt((0.04 + 0.01 + 0.01 + 0.04) / 3) / 2;
   EXPECT_NEAR(found.regret_bounds.low, 0.3 - student_quantile(0.975, 3) * error, 1e-12);

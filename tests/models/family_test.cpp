@@ -52,6 +52,31 @@ TEST(Family, Rwkv7FollowsFuseNormInTheNormOfItsKeys) {
   EXPECT_LT((logits(true, 1) - logits(false, 1)).abs().max().item<float>(), 1e-4);
 }
 
+// The forget gate of an LSTM and the update gate of a GRU are the second of those that Torch lays
+// out.
+TEST(Family, KeepBiasOpensTheGateThatKeepsTheState) {
+  for (const auto& [family, gates] :
+       {std::pair("shellgame_lstm", 4), std::pair("shellgame_gru", 3)}) {
+    const auto bias = [&](double keep) {
+      const Model model(ModelConfig({{"model_type", family},
+                                     {"hidden_size", 16},
+                                     {"num_hidden_layers", 1},
+                                     {"vocab_size", 11},
+                                     {"keep_bias", keep}}),
+                        {.seed = 3});
+      for (const Parameter& parameter : model.parameters()) {
+        if (parameter.name.ends_with("bias_ih")) return parameter.value.detach().view({gates, 16});
+      }
+      throw UsageError("no bias");
+    };
+    at::Tensor moved = bias(2) - bias(0);
+    EXPECT_NEAR(moved[1].min().item<double>(), 2, 1e-6);
+    EXPECT_NEAR(moved[1].max().item<double>(), 2, 1e-6);
+    moved[1].zero_();
+    EXPECT_EQ(moved.abs().max().item<double>(), 0);
+  }
+}
+
 TEST(Family, Rwkv7LeavesLayerZeroToItself) {
   const auto with_attention = [](int layer) {
     return ModelConfig({{"model_type", "rwkv7"},

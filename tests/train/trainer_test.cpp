@@ -480,6 +480,18 @@ TEST(Trainer, StagesEndByAccuracyToo) {
   EXPECT_LT(result.steps, 18);
 }
 
+TEST(Trainer, ASpentBudgetEndsARunWhereItIs) {
+  const ScratchFolder folder;
+  const TrainResult cut = train(options_for(small_experiment({"budget=1e-9"}), folder / "cut"));
+  EXPECT_TRUE(cut.complete);
+  EXPECT_EQ(cut.steps, 1);
+  EXPECT_NE(read_file(folder / "cut/result.json").find("\"cut\": 1"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::exists(folder / "cut/model/model.safetensors"));
+  const TrainResult whole = train(options_for(small_experiment({"budget=1e6"}), folder / "whole"));
+  EXPECT_EQ(whole.steps, 18);
+  EXPECT_EQ(read_file(folder / "whole/result.json").find("cut"), std::string::npos);
+}
+
 TEST(Trainer, OtherWeightsMayBeTheFirst) {
   const ScratchFolder folder;
   const Experiment e = small_experiment();

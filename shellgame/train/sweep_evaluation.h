@@ -1,0 +1,28 @@
+// One evaluation of every run of a finished sweep, in the form of the sweep's own results, so that
+// tables and figures read both alike.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "shellgame/evaluate/cell.h"
+#include "shellgame/train/sweep_results.h"
+
+namespace shellgame {
+
+struct SweepEvaluationOptions {
+  std::string sweep = {};                  // the directory of a sweep that has ended
+  std::string name = {};                   // each run keeps its part as evaluations/NAME.json
+  std::string command = {};                // the record of what is asked
+  std::vector<std::string> measures = {};  // that are kept; none: all
+  // Evaluates the model of the run in a directory.
+  std::function<EvaluationReport(const std::string& run)> evaluate = {};
+};
+
+// sweep.json with other cells, and `evaluation`: the command. Runs that keep an answer to the same
+// command are not asked again, so that an interrupted evaluation goes on. Throws UsageError where a
+// run keeps an answer to another command under this name, InputError for a damaged sweep.json.
+SweepJson evaluate_sweep(const SweepEvaluationOptions& options);
+
+}  // namespace shellgame
