@@ -13,10 +13,12 @@ DataKind modular_arithmetic_kind();  // sequence_source.cpp
 DataKind word_problem_kind();        // sequence_source.cpp
 DataKind counters_kind();            // counters.cpp
 DataKind file_kind();                // file_source.cpp
+DataKind schedule_kind();            // schedule_kind.cpp
 
 inline std::vector<DataKind> built_in_data_kinds() {
   return {traces_kind(),       parity_kind(),   modular_arithmetic_kind(),
-          word_problem_kind(), counters_kind(), file_kind()};
+          word_problem_kind(), counters_kind(), file_kind(),
+          schedule_kind()};
 }
 
 }  // namespace shellgame

@@ -100,7 +100,7 @@ ScheduleSource::ScheduleSource(std::shared_ptr<const SchedulePlan> plan, const T
 }
 
 std::unique_ptr<Episode> ScheduleSource::episode(std::uint64_t index) const {
-  return std::make_unique<ScheduleEpisode>(*this, index % plan_->traces());
+  return std::make_unique<ScheduleEpisode>(*this, episodes() == 0 ? index : index % episodes());
 }
 
 std::string ScheduleSource::name() const {

@@ -22,9 +22,10 @@ class ScheduleSource final : public Source {
   ScheduleSource(std::shared_ptr<const SchedulePlan> plan, const Tokenizer& tokenizer,
                  const SourceOptions& options);
 
-  // Trace `index` modulo the number of traces.
+  // Trace `index` modulo the number of traces. To train on (may_be_silent) there is no end: each
+  // index draws outcomes of its own.
   std::unique_ptr<Episode> episode(std::uint64_t index) const override;
-  std::uint64_t episodes() const override { return plan_->traces(); }
+  std::uint64_t episodes() const override { return options_.may_be_silent ? 0 : plan_->traces(); }
   std::uint64_t tokens() const override { return tokens_; }
   std::uint64_t vocabulary_size() const override { return tokenizer_.vocabulary_size(); }
   std::string name() const override;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace shellgame {
@@ -85,7 +86,7 @@ Json cell_json(const EvaluationReport& report, const EvaluationCell& cell) {
   json["seconds"] = cell.seconds;
   json["peak_memory_bytes"] = report.peak_memory;
   json["model"] = report.model;
-  json["task"] = report.task;
+  json["task"] = cell.task;
   if (report.trained && report.trained->longest > 0)
     json["trained"] = {{"axis", report.trained->axis},
                        {"segment", report.trained->segment},
@@ -183,6 +184,26 @@ const std::vector<Metric>& evaluation_metrics() {
   return metrics;
 }
 
+std::vector<std::string> axis_names(const EvaluationReport& report) {
+  std::vector<std::string> names;
+  for (const EvaluationCell& cell : report.cells) {
+    for (const Coordinate& axis : cell.axes) {
+      if (std::ranges::find(names, axis.name) == names.end()) names.push_back(axis.name);
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> axis_values(const EvaluationCell& cell,
+                                     const std::vector<std::string>& names) {
+  std::vector<std::string> values;
+  for (const std::string& name : names) {
+    const auto found = std::ranges::find(cell.axes, name, &Coordinate::name);
+    values.push_back(found == cell.axes.end() ? "" : found->value);
+  }
+  return values;
+}
+
 Json to_json(const EvaluationReport& report) {
   Json list = Json::array();
   for (const EvaluationCell& cell : report.cells) list.push_back(cell_json(report, cell));
@@ -191,9 +212,8 @@ Json to_json(const EvaluationReport& report) {
 
 std::string to_csv(const EvaluationReport& report) {
   std::string text;
-  if (!report.cells.empty()) {
-    for (const Coordinate& axis : report.cells.front().axes) text += axis.name + ",";
-  }
+  const std::vector<std::string> axes = axis_names(report);
+  for (const std::string& axis : axes) text += axis + ",";
   text += "mode,precision,count,seeds,traces,reveals,tokens,chance";
   for (const Metric& metric : evaluation_metrics()) text += fmt::format(",{}", metric.name);
   for (const Metric& metric : evaluation_metrics()) text += fmt::format(",{}_spread", metric.name);
@@ -202,7 +222,7 @@ std::string to_csv(const EvaluationReport& report) {
       "whole_prefix_accuracy_low,whole_prefix_accuracy_high\n";
   for (const EvaluationCell& cell : report.cells) {
     const Statistics& all = cell.all;
-    for (const Coordinate& axis : cell.axes) text += axis.value + ",";
+    for (const std::string& value : axis_values(cell, axes)) text += value + ",";
     text += fmt::format("{},{},{},{},{},{},{},{}", report.mode, report.precision, report.count,
                         cell.seeds.size(), all.traces, all.reveals, cell.tokens, all.chance);
     const auto field = [](const std::optional<double>& value) {

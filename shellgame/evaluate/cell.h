@@ -32,6 +32,7 @@ struct SeedResult {
 };
 
 struct EvaluationCell {
+  std::string task = {};                     // in words
   std::vector<Coordinate> axes;              // the point: 64 commands, spacing 8
   Statistics all;                            // the traces of all seeds together
   std::vector<PositionGroup> few_positions;  // for people: at most 16 groups
@@ -43,8 +44,8 @@ struct EvaluationCell {
 };
 
 struct EvaluationReport {
-  std::string model, task, mode, precision;  // mode: "teacher" or "free"
-  std::uint64_t count = 0;                   // traces of each seed
+  std::string model, mode, precision;  // mode: "teacher" or "free"
+  std::uint64_t count = 0;             // traces of each seed
   double confidence = 0.95;
   std::optional<TaskRecord> trained = {};  // what the model is for, where that is known
   std::vector<EvaluationCell> cells;
@@ -59,6 +60,12 @@ struct Metric {
   std::optional<double> (*get)(const EvaluationCell& cell, const Statistics& statistics);
 };
 const std::vector<Metric>& evaluation_metrics();
+
+// The axes of all cells, each once, in the order of their first cell; and a cell's values of them,
+// empty where it has no such axis.
+std::vector<std::string> axis_names(const EvaluationReport& report);
+std::vector<std::string> axis_values(const EvaluationCell& cell,
+                                     const std::vector<std::string>& names);
 
 // A list of objects, one a cell; docs/formats.md names the keys.
 nlohmann::ordered_json to_json(const EvaluationReport& report);

@@ -1,5 +1,6 @@
 // The form for people: a table of cells, the course of a single one, and traces that are shown.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -55,10 +56,8 @@ std::string cells_text(const EvaluationReport& report) {
   });
   const bool several = std::ranges::any_of(
       report.cells, [](const EvaluationCell& cell) { return cell.seeds.size() > 1; });
-  std::vector<std::string> titles;
-  if (!report.cells.empty()) {
-    for (const Coordinate& axis : report.cells.front().axes) titles.push_back(axis.name);
-  }
+  const std::vector<std::string> axes = axis_names(report);
+  std::vector<std::string> titles = axes;
   for (const char* title : {"accuracy", "bounds"}) titles.emplace_back(title);
   if (several) titles.emplace_back("spread");
   for (const char* title :
@@ -74,8 +73,7 @@ std::string cells_text(const EvaluationReport& report) {
   Table table(titles);
   for (const EvaluationCell& cell : report.cells) {
     const Statistics& all = cell.all;
-    std::vector<std::string> row;
-    for (const Coordinate& axis : cell.axes) row.push_back(axis.value);
+    std::vector<std::string> row = axis_values(cell, axes);
     row.push_back(share_text(all.accuracy.value));
     row.push_back(bounds_text(all.accuracy));
     std::vector<double> each;
@@ -167,12 +165,22 @@ std::string shown_text(const ShownTrace& trace) {
   return text + table.text();
 }
 
+// "S_3 swaps", or, where cells are of several tasks, all of them.
+std::string task_text(const EvaluationReport& report) {
+  std::vector<std::string> names;
+  for (const EvaluationCell& cell : report.cells) {
+    if (std::ranges::find(names, cell.task) == names.end()) names.push_back(cell.task);
+  }
+  return fmt::format("{}", fmt::join(names, "; "));
+}
+
 }  // namespace
 
 std::string to_text(const EvaluationReport& report) {
-  std::string text = fmt::format("{}\n{}, {}, {}, {} trace{} a seed", report.model, report.task,
-                                 report.mode == "free" ? "free-running" : "teacher-forced",
-                                 report.precision, report.count, report.count == 1 ? "" : "s");
+  std::string text =
+      fmt::format("{}\n{}, {}, {}, {} trace{} a seed", report.model, task_text(report),
+                  report.mode == "free" ? "free-running" : "teacher-forced", report.precision,
+                  report.count, report.count == 1 ? "" : "s");
   if (!report.cells.empty()) {
     text += report.cells.front().seeds.size() > 1 ? ", seeds" : ", seed";
     for (const SeedResult& seed : report.cells.front().seeds) text += fmt::format(" {}", seed.seed);

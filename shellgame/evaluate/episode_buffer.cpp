@@ -6,54 +6,54 @@
 
 namespace shellgame {
 
-Verdict judge(const double* logits, double log_sum, double largest, const ValueTree::Node& node,
-              std::uint32_t truth, std::uint32_t end, std::span<const double> belief) {
+Judgement judge(const double* logits, double log_sum, double largest, const ValueTree::Node& node,
+                std::uint32_t truth, std::uint32_t end, std::span<const double> belief) {
   const auto logit = [&](std::size_t branch) {
     const std::uint32_t token = node.tokens[branch];
     return logits[token == ValueTree::kEnd ? end : token];
   };
-  Verdict verdict;
+  Judgement judgement;
   double best = -std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < node.tokens.size(); ++i) {
     if (logit(i) > best) {
       best = logit(i);
-      verdict.best = static_cast<std::uint32_t>(i);
+      judgement.best = static_cast<std::uint32_t>(i);
     }
   }
   double sum = 0;
   for (std::size_t i = 0; i < node.tokens.size(); ++i) sum += std::exp(logit(i) - best);
   const double own = logit(truth);
   // Rounding must not make a certainty better than certain.
-  verdict.nats = std::max(0.0, log_sum - own);
-  verdict.value_nats = std::max(0.0, best + std::log(sum) - own);
-  verdict.strict = own >= largest;
+  judgement.nats = std::max(0.0, log_sum - own);
+  judgement.value_nats = std::max(0.0, best + std::log(sum) - own);
+  judgement.strict = own >= largest;
   const double log_branches = best + std::log(sum);
-  verdict.inside = std::min(1.0, std::exp(log_branches - log_sum));
-  verdict.regret = belief.empty() ? verdict.value_nats : 0;
+  judgement.inside = std::min(1.0, std::exp(log_branches - log_sum));
+  judgement.regret = belief.empty() ? judgement.value_nats : 0;
   for (std::size_t i = 0; i < belief.size(); ++i) {
     if (belief[i] > 0)
-      verdict.regret += belief[i] * (std::log(belief[i]) - logit(i) + log_branches);
+      judgement.regret += belief[i] * (std::log(belief[i]) - logit(i) + log_branches);
   }
-  verdict.regret = std::max(0.0, verdict.regret);
+  judgement.regret = std::max(0.0, judgement.regret);
   for (std::size_t i = 0; i < node.tokens.size(); ++i) {
     const double known = belief.empty() ? (i == truth ? 1 : 0) : belief[i];
-    verdict.variation += std::abs(known - std::exp(logit(i) - log_branches)) / 2;
+    judgement.variation += std::abs(known - std::exp(logit(i) - log_branches)) / 2;
   }
-  return verdict;
+  return judgement;
 }
 
-void WaitingQuestion::take_along_truth(const Verdict& verdict) {
-  nats += verdict.nats;
-  value_nats += verdict.value_nats;
-  strict = strict && verdict.strict;
-  regret += verdict.regret;
-  inside *= verdict.inside;
-  variation = depth == 0 ? verdict.variation : std::numeric_limits<double>::quiet_NaN();
+void WaitingQuestion::take_along_truth(const Judgement& judgement) {
+  nats += judgement.nats;
+  value_nats += judgement.value_nats;
+  strict = strict && judgement.strict;
+  regret += judgement.regret;
+  inside *= judgement.inside;
+  variation = depth == 0 ? judgement.variation : std::numeric_limits<double>::quiet_NaN();
   const ValueTree& values = *question.values;
   const std::uint32_t truth = true_branch();
-  if (right && verdict.best != truth) {
+  if (right && judgement.best != truth) {
     right = false;
-    const std::uint32_t below = values.node(node).next[verdict.best];
+    const std::uint32_t below = values.node(node).next[judgement.best];
     if (values.node(below).one_value) chosen = values.node(below).value;
   }
   node = values.node(node).next[truth];

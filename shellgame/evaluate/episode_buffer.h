@@ -15,7 +15,7 @@
 namespace shellgame {
 
 // What the logits at one place say about the branches of a node.
-struct Verdict {
+struct Judgement {
   std::uint32_t best = 0;  // the branch of the largest logit (the first of equal ones)
   double nats = 0;         // -log p(true branch) among all tokens
   double value_nats = 0;   // among the branches
@@ -28,8 +28,8 @@ struct Verdict {
 // `logits` has a number for every token, `log_sum` is the log of the sum of their exponentials and
 // `largest` the largest. `end` stands for ValueTree::kEnd. `belief` has the probability of each
 // branch; empty: the true one is certain.
-Verdict judge(const double* logits, double log_sum, double largest, const ValueTree::Node& node,
-              std::uint32_t truth, std::uint32_t end, std::span<const double> belief = {});
+Judgement judge(const double* logits, double log_sum, double largest, const ValueTree::Node& node,
+                std::uint32_t truth, std::uint32_t end, std::span<const double> belief = {});
 
 // A question that waits. `after` counts tokens of the buffer.
 struct WaitingQuestion {
@@ -54,7 +54,7 @@ struct WaitingQuestion {
 
   // Takes what the logits at place() say, along the true value: the row holds its tokens. After the
   // last one at_true_end() holds.
-  void take_along_truth(const Verdict& verdict);
+  void take_along_truth(const Judgement& judgement);
   Answer answer() const;
 };
 

@@ -55,12 +55,12 @@ struct Logits {
   }
 
   // What they say about the question's node, along the true value.
-  Verdict judge(std::size_t place, const WaitingQuestion& waiting) const {
+  Judgement judge(std::size_t place, const WaitingQuestion& waiting) const {
     return judge(place, waiting.question.values->node(waiting.node), waiting.true_branch(),
                  waiting.question.end_token, waiting.branch_belief());
   }
-  Verdict judge(std::size_t place, const ValueTree::Node& node, std::uint32_t truth,
-                std::uint32_t end, std::span<const double> belief = {}) const {
+  Judgement judge(std::size_t place, const ValueTree::Node& node, std::uint32_t truth,
+                  std::uint32_t end, std::span<const double> belief = {}) const {
     return shellgame::judge(values.data() + place * vocabulary, log_sums[place], largest[place],
                             node, truth, end, belief);
   }
@@ -163,9 +163,9 @@ class Batch {
         wrong_use("free-running needs rows in which the values stand: traces, not sequences");
       }
       const ValueTree& values = *waiting.question.values;
-      const Verdict verdict =
+      const Judgement judgement =
           logits.judge(i, values.node(waiting.node), 0, waiting.question.end_token);
-      waiting.node = values.node(waiting.node).next[verdict.best];
+      waiting.node = values.node(waiting.node).next[judgement.best];
       ++waiting.depth;
       row.replace_first(values.node(waiting.node).value);
       if (!values.node(waiting.node).one_value) continue;

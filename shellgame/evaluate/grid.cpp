@@ -57,7 +57,6 @@ class Grid {
     std::uint64_t total = 0;
     for (const SharedData& data : options_.points) {
       const auto source = source_of(*data, options_.seeds.front(), false);
-      report_.task = source->name();
       total = saturating_add(
           total, saturating_multiply(source->tokens(), options_.count, options_.seeds.size()));
     }
@@ -106,6 +105,7 @@ class Grid {
       const auto source = source_of(data, seed, beliefs);
       of.chance = source->chance();
       of.length = source->length();
+      cell.task = source->name();
       cell.axes = source->axes();
       cell.has_beliefs = source->has_beliefs();
       const std::uint64_t count =

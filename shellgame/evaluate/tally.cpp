@@ -84,6 +84,20 @@ double standard_error_of(const Tally& tally) {
   return spread_of(shares).deviation / std::sqrt(static_cast<double>(shares.size()));
 }
 
+// The reveals from `first` to `end` of each trace that has any of them.
+Share share_at(const Tally& tally, std::size_t first, std::size_t end, double confidence) {
+  std::vector<Cluster> traces;
+  for (const Tally::Trace& trace : tally.traces()) {
+    const std::size_t last = std::min(end, trace.right.size());
+    if (first >= last) continue;
+    const auto begin = trace.right.begin();
+    const auto right = std::count(begin + static_cast<std::ptrdiff_t>(first),
+                                  begin + static_cast<std::ptrdiff_t>(last), true);
+    traces.push_back({static_cast<std::uint64_t>(right), last - first});
+  }
+  return clustered_share(traces, confidence);
+}
+
 void add_positions(const Tally& tally, const StatisticsOptions& options, Statistics& result) {
   const std::vector<Tally::Position>& all = tally.positions();
   const std::size_t most = std::max<std::size_t>(options.most_positions, 1);
@@ -96,7 +110,8 @@ void add_positions(const Tally& tally, const StatisticsOptions& options, Statist
     group.first = first + 1;
     group.last = end;
     group.command = ratio(static_cast<double>(sum.commands), sum.traces);
-    group.accuracy = share_of(sum.right, sum.traces, options.confidence);
+    group.accuracy = size == 1 ? share_of(sum.right, sum.traces, options.confidence)
+                               : share_at(tally, first, end, options.confidence);
     group.whole_prefix = share_of(all[end - 1].whole, all[end - 1].traces, options.confidence);
     group.cross_entropy = ratio(sum.nats, sum.traces);
     group.value_cross_entropy = ratio(sum.value_nats, sum.traces);
@@ -133,6 +148,7 @@ void Tally::add(std::size_t trace, const Answer& answer) {
   Trace& seen = traces_[trace];
   const std::size_t k = seen.right.size();
   seen.right.push_back(answer.right);
+  seen.strict += answer.strict;
   seen.last_command = answer.command;
   seen.regret += answer.regret;
   if (!answer.right && !seen.first_failure) seen.first_failure = answer.command;
@@ -170,14 +186,14 @@ Statistics statistics_of(const Tally& tally, const StatisticsOptions& options) {
   Statistics result;
   result.traces = tally.traces().size();
   result.reveals = all.traces;
-  std::vector<Cluster> traces;
-  for (const Tally::Trace& trace : tally.traces())
+  std::vector<Cluster> traces, strict;
+  for (const Tally::Trace& trace : tally.traces()) {
     traces.push_back(
         {static_cast<std::uint64_t>(std::ranges::count(trace.right, true)), trace.right.size()});
+    strict.push_back({trace.strict, trace.right.size()});
+  }
   result.accuracy = clustered_share(traces, confidence);
-  // Which reveals are strictly right is not kept by trace: their bounds take reveals as
-  // independent.
-  result.strict_accuracy = share_of(all.strict, all.traces, confidence);
+  result.strict_accuracy = clustered_share(strict, confidence);
   std::uint64_t with_reveals = 0, right_at_last = 0, whole = 0;
   for (const Tally::Trace& trace : tally.traces()) {
     if (trace.right.empty()) continue;

@@ -51,6 +51,7 @@ class Tally {
   };
   struct Trace {
     std::vector<bool> right;                     // by reveal
+    std::uint64_t strict = 0;                    // how many are strictly right
     std::optional<std::uint64_t> first_failure;  // the command of the first wrong reveal
     std::uint64_t last_command = 0;              // of the last reveal
     double regret = 0;                           // sum

@@ -17,7 +17,7 @@ namespace shellgame {
 struct VerdictLevels {
   double eligible_miss = 0.02, eligible_regret = 0.01;
   std::uint64_t eligible_seeds = 8;
-  double family = 0.05, supported = 0.1, nonlinear_miss = 0.05, supported_m1 = 0.05;
+  double family = 0.025, supported = 0.1, nonlinear_miss = 0.05, supported_m1 = 0.05;
   double length = 0.1, equal = 0.05, belief = 0.05;
 };
 
@@ -41,9 +41,10 @@ struct VerdictSeed {
   std::uint64_t seed = 0;
   double l_z = 0, l_d = 0, l_m5 = 0, l_m1 = 0;
   std::optional<double> l_a = {};  // question a, M5
-  double early = 0;                // the largest L at the early cycles
+  double early = 0;                // the largest L at the early cycles, in all four cells
+  double early_controls = 0;       // the same in Z and D, and in M5 and M1 at the first of them
   double regret = 0;
-  bool eligible = false;
+  bool eligible = false, by_controls = false;
 
   double control() const { return l_z > l_d ? l_z : l_d; }
   double e() const { return l_m5 - control(); }
@@ -81,13 +82,15 @@ struct VerdictTest {
 struct VerdictRegime {
   std::string name = {};
   std::vector<VerdictArm> arms = {};
-  VerdictTest eligible = {}, all = {};  // judged on eligible seeds; on all
+  VerdictTest eligible = {}, controls = {},
+              all = {};  // judged on eligible seeds; by controls; on all
 };
 
 struct Verdict {
   std::vector<VerdictRegime> regimes = {};
-  std::string words = {};     // over the regimes
-  std::string with_all = {};  // the same with all seeds, as sensitivity
+  std::string words = {};  // over the regimes
+  // The same, as sensitivity, with the seeds that are eligible by the controls, and with all.
+  std::string with_controls = {}, with_all = {};
 };
 
 // Judges what was measured; `regimes` has name and arms.

@@ -139,8 +139,12 @@ VerdictRegime read_regime(const VerdictRule& rule, const VerdictRule::Regime& fi
     if (misses.contains({arm, seed, "M5", rule.primary, "a"}))
       one.l_a = at("M5", rule.primary, "a");
     for (const char* schedule : {"Z", "D", "M5", "M1"}) {
-      for (const std::uint64_t n : rule.early)
-        one.early = std::max(one.early, at(schedule, n, "c"));
+      const bool control = std::string_view(schedule) == "Z" || std::string_view(schedule) == "D";
+      for (std::size_t i = 0; i < rule.early.size(); ++i) {
+        const double l = at(schedule, rule.early[i], "c");
+        one.early = std::max(one.early, l);
+        if (control || i == 0) one.early_controls = std::max(one.early_controls, l);
+      }
     }
     const auto regret = regrets.find({arm, seed});
     if (regret == regrets.end())
@@ -235,6 +239,7 @@ VerdictRule read_verdict_rule(const std::string& file) {
   const toml::array* regimes = table["regime"].as_array();
   if (regimes == nullptr || regimes->empty())
     refuse(file, "regime", "a list of tables, [[regime]]");
+  if (rule.early.empty()) refuse(file, "early", "a list of at least one number of cycles");
   const auto folder = std::filesystem::path(file).parent_path();
   for (const toml::node& node : *regimes) {
     if (!node.is_table()) refuse(file, "regime", "a list of tables, [[regime]]");
@@ -265,6 +270,7 @@ nlohmann::ordered_json to_json(const Verdict& verdict) {
                          {"arm", arm.name},
                          {"seed", seed.seed},
                          {"eligible", seed.eligible},
+                         {"eligible_by_controls", seed.by_controls},
                          {"e", seed.e()},
                          {"e_m1", seed.e_m1()},
                          {"z", seed.l_z},
@@ -273,22 +279,29 @@ nlohmann::ordered_json to_json(const Verdict& verdict) {
                          {"m1", seed.l_m1},
                          {"a", number_or_null(seed.l_a)},
                          {"early", seed.early},
+                         {"early_controls", seed.early_controls},
                          {"regret", seed.regret}});
     }
     regimes.push_back({{"name", regime.name},
                        {"eligible", test_json(regime.eligible)},
+                       {"controls", test_json(regime.controls)},
                        {"all", test_json(regime.all)},
                        {"seeds", seeds}});
   }
-  return {{"verdict", verdict.words}, {"with_all_seeds", verdict.with_all}, {"regimes", regimes}};
+  return {{"verdict", verdict.words},
+          {"eligible_by_controls", verdict.with_controls},
+          {"with_all_seeds", verdict.with_all},
+          {"regimes", regimes}};
 }
 
 std::string to_text(const Verdict& verdict) {
   std::string text;
   for (const VerdictRegime& regime : verdict.regimes)
-    text += fmt::format("{}\n  eligible seeds\n{}  all seeds\n{}", regime.name,
-                        test_text(regime.eligible), test_text(regime.all));
-  return text + fmt::format("verdict: {}\nwith all seeds: {}\n", verdict.words, verdict.with_all);
+    text += fmt::format("{}\n  eligible seeds\n{}  eligible by the controls\n{}  all seeds\n{}",
+                        regime.name, test_text(regime.eligible), test_text(regime.controls),
+                        test_text(regime.all));
+  return text + fmt::format("verdict: {}\neligible by the controls: {}\nwith all seeds: {}\n",
+                            verdict.words, verdict.with_controls, verdict.with_all);
 }
 
 }  // namespace shellgame

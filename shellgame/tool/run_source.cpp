@@ -36,7 +36,15 @@ std::optional<Experiment> open_run(const std::string& run, ModelPlace& model,
 }
 
 std::optional<TaskRecord> task_of_model(const Experiment* run, const std::string& directory) {
-  if (run != nullptr) return trained_task(*run);
+  if (run != nullptr) {
+    TaskRecord record = trained_task(*run);
+    // What the run wrote down when it ended holds also where its first weights are gone.
+    const std::optional<TaskRecord> written =
+        directory.empty() ? std::nullopt : read_task_record(directory);
+    if (written && written->axis == record.axis)
+      record.longest = std::max(record.longest, written->longest);
+    return record;
+  }
   return directory.empty() ? std::nullopt : read_task_record(directory);
 }
 

@@ -59,7 +59,9 @@ void add_sweep(CLI::App& app) {
   command->add_option("experiment", options->experiment, "a TOML file (docs/training.md)")
       ->type_name("FILE")
       ->required();
-  command->add_option("--arms", options->arms, "only these arms of the file")
+  command
+      ->add_option("--arms", options->arms,
+                   "only these arms of the file; may be given several times")
       ->type_name("NAME")
       ->allow_extra_args(false);
   CLI::Option* seeds = command->add_option_function<std::string>(

@@ -15,10 +15,13 @@
 #include "shellgame/system/saturating.h"
 #include "shellgame/system/threads.h"
 #include "shellgame/tasks/task_file.h"
+#include "shellgame/tasks/task_keys.h"
 #include "shellgame/tasks/trace_size.h"
 #include "shellgame/tokens/shard.h"
 #include "shellgame/tokens/token_maker.h"
 #include "shellgame/tool/command.h"
+#include "shellgame/tool/kind_questions.h"
+#include "shellgame/tool/plugins.h"
 #include "shellgame/tool/schedule_traces.h"
 #include "shellgame/tool/verify.h"
 
@@ -32,6 +35,8 @@ struct TraceOptions {
   bool verify = false, bare = false, print_task = false, with_beliefs = false;
   ReplayOptions replay;
   ScheduleOptions schedule;
+  std::string kind = "traces";
+  std::vector<std::string> plugins;
   CLI::Option* count_option = nullptr;
 };
 
@@ -257,6 +262,30 @@ class TraceWriter {
   std::optional<Replay> replay_;
 };
 
+// Other kinds of data have no text to write, only rows with questions.
+void write_kind(const TraceOptions& options) {
+  if (options.format != "questions")
+    wrong_use("--kind {} needs --format questions, not {}", options.kind, options.format);
+  if (options.schedule.given() || options.task->has_file() || options.print_task)
+    wrong_use("--kind {} takes --set KEY=VALUE, no --schedule, --task or --print-task",
+              options.kind);
+  for (const TaskKey& key : task_keys()) {
+    if (options.task->given(key.name) != nullptr)
+      wrong_use("--{} is for traces; a key of the kind '{}' is --set KEY=VALUE", key.name,
+                options.kind);
+  }
+  if (options.verify || options.with_beliefs || options.bare)
+    wrong_use("--verify, --with-beliefs and --bare are for traces, and the kind is '{}'",
+              options.kind);
+  write_kind_questions({.kind = options.kind,
+                        .settings = options.schedule.settings,
+                        .count = options.count,
+                        .seed = options.seed,
+                        .first_index = options.first_index,
+                        .output = options.output,
+                        .tokenizer = options.tokenizer});
+}
+
 }  // namespace
 
 void add_trace(CLI::App& app) {
@@ -273,8 +302,12 @@ void add_trace(CLI::App& app) {
        "A5=20.csv",
        "shellgame trace --uncertainty branching --format jsonl --with-beliefs",
        "shellgame trace --task task.toml --print-task",
-       "shellgame trace --schedule M5.toml --set N=4 --format jsonl --with-beliefs --verify"},
+       "shellgame trace --schedule M5.toml --set N=4 --format jsonl --with-beliefs --verify",
+       "shellgame trace --kind counters --set modulus=5 --count 1000 --format questions --output "
+       "counters.jsonl"},
       [options] {
+        use_plugins(options->plugins);
+        if (options->kind != "traces") return write_kind(*options);
         if (options->schedule.given()) {
           if (options->print_task) wrong_use("--print-task is for tasks, not for schedules");
           write_schedule_traces(
@@ -321,6 +354,16 @@ void add_trace(CLI::App& app) {
   command->add_flag("--print-task", options->print_task,
                     "print the resolved task as TOML and stop");
   options->schedule.add(command);
+  command
+      ->add_option("--kind", options->kind,
+                   "with --format questions: rows of another kind of data, with --set KEY=VALUE "
+                   "for its keys (shellgame help --kinds)")
+      ->type_name("KIND")
+      ->capture_default_str();
+  command->get_option("--set")->description(
+      "numbers of a schedule's parameter, or its endings: N=1,4 or ending=c; with --kind a key of "
+      "the data: modulus=5");
+  add_plugin_option(command, options->plugins);
   options->task.emplace(command);
 }
 

@@ -49,7 +49,9 @@ void add_tune(CLI::App& app) {
   add_number(command, "--budget", options->budget, NumberBounds::real(0, 1e12),
              "processor seconds of each arm; each trial has an equal share and ends when it is "
              "spent. 0: no limit");
-  command->add_option("--arms", options->arms, "only these arms of the file")
+  command
+      ->add_option("--arms", options->arms,
+                   "only these arms of the file; may be given several times")
       ->type_name("NAME")
       ->allow_extra_args(false);
   command->add_option("--run", options->run, "the directory of all trials")

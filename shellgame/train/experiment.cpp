@@ -214,10 +214,8 @@ class Reader {
   DataSpec read_task(const Json& json, const DataSpec& base, const std::string& where) {
     if (!json.is_object()) throw InputError(file_, fmt::format("'{}' must be a table", where));
     if (json.contains("schedule"))
-      throw InputError(file_, fmt::format("key '{}.schedule': a schedule is for evaluation "
-                                          "(evaluate --schedule), not for training: forced "
-                                          "outcomes teach false probabilities; sticky-share "
-                                          "gives runs to train on",
+      throw InputError(file_, fmt::format("key '{}.schedule': a schedule is a kind of data of its "
+                                          "own: kind = \"schedule\", file = \"FILE\"",
                                           where));
     if (json.contains("stages"))
       throw InputError(file_, "key 'task.stages': an experiment has [[stages]] of its own");
@@ -443,6 +441,13 @@ BatchPlan batch_plan(const Experiment& experiment, std::size_t stage, const Toke
     for (const DataCell& cell : settings.data)
       plan.sources.push_back(cell.data->source(tokenizer, options));
   }
+  for (const auto& source : plan.sources) {
+    if (beliefs && !source->has_beliefs())
+      wrong_use(
+          "loss = \"beliefs\" needs data whose exact beliefs are known, and '{}' does not have "
+          "them",
+          source->name());
+  }
   return plan;
 }
 
@@ -463,12 +468,28 @@ std::vector<SharedData> evaluation_points(const Experiment& experiment,
   return points;
 }
 
+namespace {
+
+// What the first weights had already seen.
+std::uint64_t longest_before(const Experiment& experiment, const std::string& axis) {
+  if (experiment.from.empty()) return 0;
+  try {
+    const std::optional<TaskRecord> record = read_task_record(experiment.from);
+    return record && record->axis == axis ? record->longest : 0;
+  } catch (const InputError&) {
+    return 0;  // loading the weights says what is wrong there
+  }
+}
+
+}  // namespace
+
 TaskRecord trained_task(const Experiment& experiment) {
   const StageSettings& last = experiment.stages.back();
   TaskRecord record{.data = last.data.back().spec};
   const std::vector<std::string>& axes = find_data_kind(record.data.kind).axes;
   if (axes.empty()) return record;
   record.axis = axes.front();
+  record.longest = longest_before(experiment, record.axis);
   for (const StageSettings& stage : experiment.stages) {
     const double segments = stage.stream ? std::max(stage.stream->from, stage.stream->to) : 1;
     for (const DataCell& cell : stage.data) {

@@ -143,7 +143,10 @@ INSTANTIATE_TEST_SUITE_P(
         KindCase{"parity", {{"length", "3-12"}}}, KindCase{"modular-arithmetic", {{"length", "9"}}},
         KindCase{"word-problem", {{"group", "S3"}, {"length", "8"}}},
         KindCase{"counters", {{"length", "24"}, {"spacing", "3"}, {"probability", "0.3"}}},
-        KindCase{"counters", {{"length", "7"}, {"spacing", "1"}, {"hidden", "1"}}}),
+        KindCase{"counters", {{"length", "7"}, {"spacing", "1"}, {"hidden", "1"}}},
+        KindCase{"schedule",
+                 {{"file", SHELLGAME_SOURCE_DIR "/experiments/uncertainty/schedules/MR.toml"},
+                  {"set", "N=4,ending=c"}}}),
     [](const auto& one) {
       std::string name = std::string(one.param.name) + std::to_string(one.index);
       std::erase(name, '-');
@@ -224,6 +227,11 @@ TEST(DataKind, WhatIsWrongIsSaid) {
               HasSubstr("modulus must be a whole number from 2 to 1024, not '1'"));
   EXPECT_THAT(refused({"file", {}}), HasSubstr("must name their file"));
   EXPECT_THAT(refused({"word-problem", {{"length", "3-9"}}}), HasSubstr("has one length"));
+  EXPECT_THAT(refused({"schedule", {}}), HasSubstr("must name their file"));
+  EXPECT_THAT(refused({"schedule",
+                       {{"file", SHELLGAME_SOURCE_DIR "/experiments/uncertainty/schedules/MR.toml"},
+                        {"set", "N=4,8,ending=c"}}}),
+              HasSubstr("must leave one cell"));
   std::vector<std::string> notes;
   const DataSpec counters{"counters", {}};
   EXPECT_EQ(data_grid(counters, {{"length", {"2", "8"}}, {"spacing", {"1", "4"}}}, notes).size(),

@@ -166,6 +166,21 @@ TEST(ScheduleSource, ForcedSchedulesAreRefusedForTraining) {
   EXPECT_NO_THROW(honest.source(&tokenizer, training));
 }
 
+TEST(ScheduleSource, ToTrainOnThereIsNoEndAndEachTraceHasOutcomesOfItsOwn) {
+  const LexemeTokenizer tokenizer;
+  const ScheduleData data(schedule_cells(shipped("MR"), {"N=8", "ending=c"})[0]);
+  const auto judged = data.source(&tokenizer, {.seed = 3});
+  const auto trained = data.source(&tokenizer, {.seed = 3, .may_be_silent = true});
+  EXPECT_EQ(judged->episodes(), 64u);
+  EXPECT_EQ(trained->episodes(), 0u);
+  Piece first, again, later;
+  judged->whole(2, first);
+  judged->whole(66, again);
+  trained->whole(66, later);
+  EXPECT_EQ(first.ids, again.ids);
+  EXPECT_NE(first.ids, later.ids);
+}
+
 constexpr char kCertificate[] = R"({"format": "shellgame decay certificate", "version": 1, "n": 3,
  "representation": "joint", "task": "", "start": [{"order": [1, 2, 3], "probability": "1"}],
  "symbols": {"mix": {"mixture": [{"probability": "1/2", "from": [1, 2, 3]},

@@ -30,6 +30,7 @@ Statistics statistics(std::uint64_t right) {
 
 EvaluationReport report() {
   EvaluationCell cell;
+  cell.task = "S5 permutations";
   cell.axes = {{"commands", "8"}, {"spacing", "8"}};
   cell.all = statistics(3);
   cell.few_positions = cell.all.positions;
@@ -39,7 +40,6 @@ EvaluationReport report() {
   cell.shown = {{0, 0, {{.command = 8, .variable = "a", .chosen = "2", .truth = "1"}}}};
   EvaluationReport report;
   report.model = "DIR";
-  report.task = "S5 permutations";
   report.mode = "teacher";
   report.precision = "fp32";
   report.count = 4;
@@ -93,6 +93,24 @@ TEST(EvaluationCell, CsvHasOneRowACellAndAsManyFieldsAsTitles) {
     EXPECT_EQ(std::ranges::count(row, ','), std::ranges::count(titles, ','));
     EXPECT_THAT(row, testing::StartsWith("8,8,teacher,fp32,4,2,4,4,800,0.2,0.75,0.75,"));
   }
+}
+
+// Cells of two schedules: one has a parameter that the other does not have.
+TEST(EvaluationCell, CellsWithOtherAxesAndTasksStandInTheirColumns) {
+  EvaluationReport two = report();
+  two.cells.push_back(two.cells[0]);
+  two.cells[1].task = "schedule M5";
+  two.cells[1].axes = {{"spacing", "9"}, {"N", "16"}, {"ending", "c"}};
+  EXPECT_EQ(axis_names(two), (std::vector<std::string>{"commands", "spacing", "N", "ending"}));
+  const std::string csv = to_csv(two);
+  EXPECT_THAT(csv, testing::StartsWith("commands,spacing,N,ending,mode,"));
+  EXPECT_THAT(csv, HasSubstr("\n8,8,,,teacher,"));
+  EXPECT_THAT(csv, HasSubstr("\n,9,16,c,teacher,"));
+  const auto json = to_json(two);
+  EXPECT_EQ(json[0]["task"], "S5 permutations");
+  EXPECT_EQ(json[1]["task"], "schedule M5");
+  EXPECT_THAT(to_text(two), HasSubstr("S5 permutations; schedule M5"));
+  EXPECT_THAT(to_text(two), testing::ContainsRegex("commands  spacing   N  ending  accuracy"));
 }
 
 TEST(EvaluationCell, TextHasATableAndTheCourseOfASingleCell) {

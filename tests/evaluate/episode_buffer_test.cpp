@@ -45,12 +45,12 @@ TEST(Judge, IsTheSoftmaxAmongAllAndAmongTheBranches) {
   double sum = 0;
   for (const double x : logits) sum += std::exp(x);
   // The branches of the root are the tokens 1 and 3.
-  const Verdict low = judge(logits, std::log(sum), 4, kDigits.node(ValueTree::kRoot), 0, 0);
+  const Judgement low = judge(logits, std::log(sum), 4, kDigits.node(ValueTree::kRoot), 0, 0);
   EXPECT_EQ(low.best, 1u);
   EXPECT_NEAR(low.nats, std::log(sum) - 1, 1e-14);
   EXPECT_NEAR(low.value_nats, std::log1p(std::exp(2.0)), 1e-14);
   EXPECT_FALSE(low.strict);
-  const Verdict high = judge(logits, std::log(sum), 3, kDigits.node(ValueTree::kRoot), 1, 0);
+  const Judgement high = judge(logits, std::log(sum), 3, kDigits.node(ValueTree::kRoot), 1, 0);
   EXPECT_NEAR(high.value_nats, std::log1p(std::exp(-2.0)), 1e-14);
   EXPECT_TRUE(high.strict);
   // Below token 1: token 2, or the end, for which token 4 stands here.
@@ -106,10 +106,10 @@ TEST(Judge, RegretIsTheDivergenceFromTheBelief) {
   const auto& root = kDigits.node(ValueTree::kRoot);  // tokens 1 and 3
   const double belief[] = {0.25, 0.75};
   const double q = std::exp(3.0) / (std::exp(1.0) + std::exp(3.0));
-  const Verdict verdict = judge(logits, std::log(sum), 4, root, 0, 0, belief);
-  EXPECT_NEAR(verdict.regret, 0.25 * std::log(0.25 / (1 - q)) + 0.75 * std::log(0.75 / q), 1e-14);
-  EXPECT_NEAR(verdict.inside, (std::exp(1.0) + std::exp(3.0)) / sum, 1e-14);
-  EXPECT_NEAR(verdict.variation, std::abs(0.75 - q), 1e-14);
+  const Judgement judgement = judge(logits, std::log(sum), 4, root, 0, 0, belief);
+  EXPECT_NEAR(judgement.regret, 0.25 * std::log(0.25 / (1 - q)) + 0.75 * std::log(0.75 / q), 1e-14);
+  EXPECT_NEAR(judgement.inside, (std::exp(1.0) + std::exp(3.0)) / sum, 1e-14);
+  EXPECT_NEAR(judgement.variation, std::abs(0.75 - q), 1e-14);
   EXPECT_NEAR(judge(logits, std::log(sum), 4, root, 0, 0).variation, q, 1e-14);
   // A model that says the belief has none; of what is certain it is the surprise.
   const double equal[] = {0, std::log(0.25), 0, std::log(0.75), 0};

@@ -43,6 +43,8 @@ TEST(Tally, TheSharesAreThoseCountedByHand) {
   EXPECT_DOUBLE_EQ(s.scaled_accuracy, (0.75 - 0.2) / 0.8);
   // Even places only: 4, 4 - 1, 3, 4 - 1.
   EXPECT_EQ(s.strict_accuracy.right, 4u + 3 + 3 + 3);
+  const Cluster strict[] = {{4, 8}, {3, 8}, {3, 8}, {3, 8}};
+  EXPECT_EQ(s.strict_accuracy.bounds, clustered_bounds(strict));
   EXPECT_EQ(s.final_accuracy.right, 2u);
   EXPECT_EQ(s.final_accuracy.of, 4u);
   EXPECT_EQ(s.last_quarter_accuracy.right, 2u + 2 + 0 + 1);
@@ -132,6 +134,10 @@ TEST(Tally, ManyPositionsAreGrouped) {
   EXPECT_EQ(s.positions[0].last, 3u);
   EXPECT_EQ(s.positions[0].accuracy.right, 10u);
   EXPECT_EQ(s.positions[0].accuracy.of, 12u);
+  const Cluster first_three[] = {{3, 3}, {3, 3}, {2, 3}, {2, 3}};
+  EXPECT_EQ(s.positions[0].accuracy.bounds, clustered_bounds(first_three));
+  const Cluster last_two[] = {{2, 2}, {2, 2}, {0, 2}, {1, 2}};
+  EXPECT_EQ(s.positions[2].accuracy.bounds, clustered_bounds(last_two));
   EXPECT_EQ(s.positions[0].whole_prefix.right, 2u);
   EXPECT_DOUBLE_EQ(s.positions[0].command, 4);
   EXPECT_EQ(s.positions[2].last, 8u);

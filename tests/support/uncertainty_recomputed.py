@@ -129,18 +129,27 @@ def measures_of(model, schedule, cycles, folder):
     questions = [json.loads(line) for line in run(*arguments, "--format", "questions").splitlines()]
     texts = [json.loads(line) for line in run(*arguments, "--format", "jsonl").splitlines()]
     assert len(questions) == len(texts)
+    # Rows of one length go through the model together: it takes most of a second to start.
+    asked = [question["questions"] for question in questions]
+    assert all(len(one) == 1 for one in asked)
+    groups = {}
+    for row, (one,) in enumerate(asked):
+        groups.setdefault(one["at"], []).append(row)
+    logits_of = {}
+    for time, rows in groups.items():
+        (folder / "ids.json").write_text(json.dumps([questions[row]["ids"][:time] for row in rows]))
+        run("model", "logits", model, "--ids", folder / "ids.json", "--output", folder / "logits.npy")
+        shape, numbers = read_npy(folder / "logits.npy")
+        assert shape[:2] == (len(rows), time)
+        for place, row in enumerate(rows):
+            last = (place * time + time - 1) * shape[2]
+            logits_of[row] = [numbers[last + token] for (token,) in asked[row][0]["values"]]
     sums = {}
-    for question, text in zip(questions, texts):
-        (asked,) = question["questions"]
+    for row, text in enumerate(texts):
         lines = text["text"].splitlines()
         variable, shown = re.fullmatch(r"(\w+) (\d+)", lines[-1]).groups()
         belief = belief_of(lines[:-1], variable)
-        (folder / "ids.json").write_text(json.dumps([question["ids"][:asked["at"]]]))
-        run("model", "logits", model, "--ids", folder / "ids.json", "--output", folder / "logits.npy")
-        (_, time, vocabulary), numbers = read_npy(folder / "logits.npy")
-        assert time == asked["at"]
-        last = numbers[(time - 1) * vocabulary:]
-        logits = [last[token] for (token,) in asked["values"]]
+        logits = logits_of[row]
         scale = max(logits)
         total = math.fsum(math.exp(x - scale) for x in logits)
         model_says = [math.exp(x - scale) / total for x in logits]
@@ -149,8 +158,7 @@ def measures_of(model, schedule, cycles, folder):
         found = (1 - model_says[int(shown) - 1],
                  sum(abs(float(p) - q) for p, q in zip(exact, model_says)) / 2,
                  sum(float(p) * (math.log(p) - math.log(q)) for p, q in zip(exact, model_says) if p))
-        ending = text.get("ending") or text["schedule"]["ending"]
-        sums.setdefault(ending, []).append(found)
+        sums.setdefault(text["cell"]["ending"], []).append(found)
     return {ending: [math.fsum(part) / len(found) for part in zip(*found)] for ending, found in sums.items()}
 
 

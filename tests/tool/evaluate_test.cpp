@@ -122,6 +122,31 @@ TEST_F(EvaluateTool, AFileOfQuestionsIsJudgedLikeItsSource) {
               HasSubstr("'file' have no axes, not --commands"));
 }
 
+// So is what any other kind of data makes.
+TEST_F(EvaluateTool, QuestionsOfAnotherKindAreJudgedLikeTheirSource) {
+  const Result model =
+      run("model new --set model_type=delta_net --set hidden_size=16 --set num_heads=2 --set "
+          "num_hidden_layers=1 --set vocab_size=14 --output " +
+          (directory_ / "model"));
+  ASSERT_EQ(model.code, 0) << model.output;
+  const std::string kind = " --kind counters --set length=12 --set spacing=3 ";
+  const Result made =
+      run("trace" + kind + "--count 100 --seed 9223372036854775808 --format questions --output " +
+          (directory_ / "counters.jsonl"));
+  ASSERT_EQ(made.code, 0) << made.output;
+  const std::string what = "evaluate --format json --count 100 --model " + (directory_ / "model");
+  const auto by_kind = nlohmann::json::parse(run(what + kind).output).at(0);
+  const auto by_file =
+      nlohmann::json::parse(run(what + " --data " + (directory_ / "counters.jsonl")).output).at(0);
+  for (const char* key : {"accuracy", "regret", "cross_entropy", "traces", "reveals", "chance"})
+    EXPECT_EQ(by_file.at(key), by_kind.at(key)) << key;
+  EXPECT_THAT(run("trace" + kind).output, HasSubstr("needs --format questions, not text"));
+  EXPECT_THAT(run("trace --format questions --group S3" + kind).output,
+              HasSubstr("--group is for traces"));
+  EXPECT_THAT(run("trace --format questions --kind counter").output,
+              HasSubstr("did you mean 'counters'?"));
+}
+
 TEST_F(EvaluateTool, SequencesAreCellsByLength) {
   const Result made =
       run("model new --set model_type=delta_net --set hidden_size=16 --set num_heads=2 --set "

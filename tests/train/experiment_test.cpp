@@ -6,6 +6,9 @@
 #include <filesystem>
 
 #include "shellgame/system/error.h"
+#include "shellgame/system/files.h"
+#include "shellgame/tokens/lexeme_tokenizer.h"
+#include "tests/system/scratch.h"
 
 namespace shellgame {
 namespace {
@@ -150,12 +153,65 @@ TEST(Experiment, WhatIsWrongIsSaidWithItsKey) {
               testing::HasSubstr("[task] with a key 'kind'"));
 }
 
+TEST(Experiment, ASchedulesCellsAreDataToTrainOn) {
+  const ScratchFolder folder;
+  write_file(folder / "turn.toml",
+             "variables = 3\nnamings = 'all'\nsteps = [\n{swap = 'a b', probability = 0.5},\n"
+             "{repeat = 'N', steps = [{swap = 'b c', probability = 0.5}, {print = 'b'}]},\n"
+             "{print = 'a'}]\n[parameters]\nN = [1, 2, 4]\n");
+  const std::string text =
+      "[task]\nkind = 'schedule'\nfile = '" + (folder / "turn.toml") +
+      "'\nset = 'N=4'\n[model]\nmodel_type = 'delta_net'\n[[stages]]\nsteps = 3\ntasks = [{set = "
+      "'N=1'}, {set = 'N=2'}]\n";
+  const Experiment e = parse_experiment(text, "x.toml");
+  ASSERT_EQ(e.stages[0].data.size(), 2u);
+  const LexemeTokenizer tokenizer;
+  const BatchPlan plan = batch_plan(e, 0, &tokenizer, false);
+  EXPECT_EQ(plan.sources[0]->length(), 2u);
+  EXPECT_EQ(plan.sources[1]->length(), 3u);
+  EXPECT_THAT(
+      refusal("[task]\nschedule = 'x'\n[model]\nmodel_type = 'delta_net'\n[[stages]]\n", {}),
+      testing::HasSubstr("kind = \"schedule\""));
+}
+
+TEST(Experiment, BeliefsAsTargetsNeedDataThatKnowThem) {
+  const ScratchFolder folder;
+  write_file(folder / "x.jsonl",
+             "{\"ids\": [1, 2, 3], \"questions\": [{\"at\": 1, \"values\": [[2], [3]], \"truth\": "
+             "0}]}\n");
+  const Experiment e = parse_experiment(
+      "loss = 'beliefs'\n[task]\nkind = 'file'\nfile = '" + (folder / "x.jsonl") +
+          "'\n[model]\nmodel_type = 'delta_net'\nvocab_size = 4\n[[stages]]\nsteps = 3\n",
+      "x.toml");
+  try {
+    batch_plan(e, 0, nullptr, false);
+    FAIL() << "not refused";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("needs data whose exact beliefs are known"));
+  }
+}
+
+TEST(Experiment, WhatTheFirstWeightsHadSeenCounts) {
+  const ScratchFolder folder;
+  std::filesystem::create_directories(folder / "model");
+  write_file(folder / "model/task.json",
+             task_record_text({.data = {}, .axis = "commands", .segment = 64, .longest = 2048}));
+  const std::string text =
+      "from = '" + (folder / "model") +
+      "'\n[task]\ngroup = 'S3'\n[model]\nmodel_type = 'delta_net'\n[[stages]]\ncommands = "
+      "16\nspacing = 4\nsteps = 3\n";
+  const TaskRecord record = trained_task(parse_experiment(text, "x.toml"));
+  EXPECT_EQ(record.segment, 16u);
+  EXPECT_EQ(record.longest, 2048u);
+}
+
 TEST(Experiment, EveryShippedFileReads) {
   int count = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(
            std::string(SHELLGAME_SOURCE_DIR) + "/experiments")) {
-    // Schedules are evaluated on, not trained.
-    if (entry.path().extension() != ".toml" || entry.path().parent_path().filename() == "schedules")
+    // Schedules and rules of verdicts are files of their own.
+    if (entry.path().extension() != ".toml" || entry.path().filename() == "rule.toml" ||
+        entry.path().parent_path().filename() == "schedules")
       continue;
     std::vector<std::string> arms = experiment_arms(entry.path().string());
     if (arms.empty()) arms = {""};

@@ -32,8 +32,8 @@ TEST(Trials, AreJudgedAtTheTrainedLengthWithSeedsOfTheirOwn) {
   const ScratchFolder folder;
   const TuneOptions options =
       tune_in(folder,
-                 "[tune]\nshare = 0.1\nselect = 'accuracy'\n[tune.space]\ninit = ['torch', "
-                 "'fla']\n[[arms]]\nname = 'a b'\n[[arms]]\nname = 'c'\n");
+              "[tune]\nshare = 0.1\nselect = 'accuracy'\n[tune.space]\ninit = ['torch', "
+              "'fla']\n[[arms]]\nname = 'a b'\n[[arms]]\nname = 'c'\n");
   const std::vector<SweepRun> runs = plan_trials(options);
   ASSERT_EQ(runs.size(), 4u);
   EXPECT_EQ(runs[1].directory, "trials/a_b/trial-1");

@@ -81,6 +81,51 @@ TEST(Trainer, ARunIsADirectoryWithAllThatLaterStagesNeed) {
     EXPECT_TRUE(environment[0].contains(key)) << key;
 }
 
+// Whoever watches a run hears of everything in its order, as often as it happens.
+struct Watcher final : TrainObserver {
+  std::vector<std::string> heard;
+  std::int64_t steps = 0, last = 0;
+  void started(const TrainingStart& start) override {
+    heard.push_back(start.step == 0 ? "started" : "goes on");
+  }
+  void stage_begins(const TrainingStage& stage) override {
+    heard.push_back("begins " + stage.name);
+  }
+  void stage_ends(const TrainingStage& stage) override { heard.push_back("ends " + stage.name); }
+  void step_done(const TrainingStep& step) override {
+    EXPECT_EQ(step.step, last + 1);
+    EXPECT_TRUE(step.metrics.contains("loss"));
+    last = step.step;
+    ++steps;
+  }
+  void evaluated(const TrainingEvaluation& evaluation) override {
+    heard.push_back("evaluated at " + std::to_string(evaluation.step));
+  }
+  void ended(const TrainingEnd& end) override {
+    heard.push_back(end.complete ? "ended" : "stopped");
+  }
+};
+
+TEST(Trainer, AnObserverHearsOfEverythingInItsOrder) {
+  const ScratchFolder folder;
+  Watcher watcher;
+  TrainOptions options = options_for(small_experiment(), folder / "run");
+  options.observers = {&watcher};
+  options.experiment.evaluation.every = 9;
+  options.evaluate = [](const Model&) { return nlohmann::ordered_json::array(); };
+  EXPECT_TRUE(train(options).complete);
+  EXPECT_EQ(watcher.steps, 18);
+  EXPECT_THAT(watcher.heard, testing::Contains("evaluated at 9"));
+  EXPECT_EQ(watcher.heard.front(), "started");
+  EXPECT_EQ(watcher.heard.back(), "ended");
+  const auto count = [&](const std::string& begin) {
+    return std::ranges::count_if(watcher.heard,
+                                 [&](const std::string& one) { return one.starts_with(begin); });
+  };
+  EXPECT_EQ(count("begins"), static_cast<std::ptrdiff_t>(options.experiment.stages.size()));
+  EXPECT_EQ(count("ends"), count("begins") - 1);  // the last one ends with the run
+}
+
 // Every start is recorded, and what may change the numbers is said.
 TEST(Trainer, AResumedRunSaysWhatIsDifferent) {
   const ScratchFolder folder;
