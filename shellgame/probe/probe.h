@@ -1,5 +1,5 @@
 // Probes by name: what `shellgame probe NAME` and `shellgame probe custom NAME` run. A new one is a
-// ProbeEntry; in this tree it stands in probe.cpp, elsewhere it is given to register_probe.
+// ProbeEntry; in this tree it is named in probes.h, elsewhere it is given to register_probe.
 #pragma once
 
 #include <cstdint>

@@ -84,20 +84,28 @@ std::vector<double> sorted_values(const std::vector<const Json*>& cells, const s
   return {values.begin(), values.end()};
 }
 
+// For data with two axes, whatever they are: "commands by spacing".
 std::string heat_maps(const std::vector<RunGroup>& groups, const std::vector<const Json*>& cells) {
-  const std::vector<double> commands = sorted_values(cells, "commands"),
-                            spacings = sorted_values(cells, "spacing");
-  if (commands.size() < 2 || spacings.size() < 2) return "";
+  const std::vector<std::string> axes =
+      cells.empty() ? std::vector<std::string>() : cell_axes(*cells.front());
+  if (axes.size() != 2) return "";
+  const std::vector<double> down = sorted_values(cells, axes[0]),
+                            across = sorted_values(cells, axes[1]);
+  if (down.size() < 2 || across.size() < 2) return "";
   std::string out = "<div class=\"charts\">\n";
   for (const RunGroup& group : groups) {
-    PageTable table{fmt::format("Accuracy, commands by spacing: {}", group.name),
-                    {"commands \\ spacing"}};
-    for (const double spacing : spacings) table.head.push_back(fmt::format("{}", spacing));
-    for (const double command : commands) {
-      std::vector<PageCell> row = {{short_value(static_cast<std::int64_t>(command))}};
-      for (const double spacing : spacings) {
-        const auto values =
-            values_of(group, fmt::format("{} commands, spacing {}", command, spacing), "accuracy");
+    PageTable table{fmt::format("Accuracy, {} by {}: {}", axes[0], axes[1], group.name),
+                    {axes[0] + " \\ " + axes[1]}};
+    for (const double column : across) table.head.push_back(fmt::format("{}", column));
+    for (const double line : down) {
+      std::vector<PageCell> row = {{short_value(static_cast<std::int64_t>(line))}};
+      for (const double column : across) {
+        const auto cell_at = std::ranges::find_if(cells, [&](const Json* one) {
+          return number_of(*one, axes[0]) == line && number_of(*one, axes[1]) == column;
+        });
+        const auto values = cell_at == cells.end()
+                                ? std::vector<double>()
+                                : values_of(group, cell_words(**cell_at), "accuracy");
         PageCell cell = shade_cell(run_spread(values).mean);
         if (values.size() > 1) cell.title = spread_cell(values).title;
         row.push_back(cell);
@@ -212,11 +220,12 @@ std::string position_charts(const std::vector<RunGroup>& groups,
   std::string out;
   for (const Json* cell : cells) {
     const std::string name = cell_words(*cell);
-    const bool sequence = !cell->contains("commands");
+    const std::vector<std::string> axes = cell_axes(*cell);
+    const bool inputs = !axes.empty() && axes.front() == "length";
     std::string charts;
     for (const Kind& kind : kinds) {
       PageChart chart = chart_over(
-          kind.title, sequence ? "inputs read" : "commands read",
+          kind.title, inputs ? "inputs read" : "commands read",
           std::string(kind.key) == "accuracy" ? common_chance(groups, name) : std::nan(""));
       chart.y_label = kind.y_label;
       if (!kind.share) chart.y_most = 0;

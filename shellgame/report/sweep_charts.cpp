@@ -206,11 +206,11 @@ std::vector<std::string> draw_sweep(const Json& all, const std::string& runs,
   }
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const Json by_seed = cells[i].value("by_position", Json::array());
-    if (by_seed.empty() || by_seed[0].size() > kMostReveals || !cells[i].contains("commands"))
-      continue;
-    write(fmt::format("reveals-{}-{}", cells[i]["commands"].get<int>(),
-                      cells[i]["spacing"].get<int>()),
-          reveals_chart(all, i, texts));
+    if (by_seed.empty() || by_seed[0].size() > kMostReveals) continue;
+    std::string name = "reveals";
+    for (const std::string& axis : cell_axes(cells[i])) name += "-" + cell_value(cells[i], axis);
+    std::ranges::replace(name, '/', '_');
+    write(name, reveals_chart(all, i, texts));
   }
   return files;
 }
