@@ -14,6 +14,7 @@ const std::vector<FigureEntry>& all_figures() {
   static const char* const kInside =
       "runs of DeltaNet or DeltaProduct [-1,1] on permutations, with their models; else small ones "
       "are trained";
+  static const char* const kUncertain = "results of experiments/uncertainty";
   static const std::vector<FigureEntry> figures = {
       {"hierarchy", "The state-tracking hierarchy", kCompared, hierarchy_figure},
       {"overview", "A trace, and how far three architectures follow such traces", kCompared,
@@ -34,7 +35,24 @@ const std::vector<FigureEntry>& all_figures() {
       {"beta-grid", "Beta per head, all layers", kInside, beta_grid_figure},
       {"key-grid", "Principal components of keys, all layers", kInside, key_grid_figure},
       {"worked-example", "Worked example: a fuzzy swap and an observation in S_3", "",
-       worked_example_figure}};
+       worked_example_figure},
+      {"uncertainty-cycle",
+       "Trained models on cycles, certain and uncertain",
+       kUncertain,
+       uncertainty_cycle_figure,
+       {"u-cycle.json", "k-cycle.json"}},
+      {"uncertainty-regret",
+       "Trained models against the exact belief",
+       kUncertain,
+       uncertainty_regret_figure,
+       {"u-uniform.json", "k-uniform.json", "bounds-uniform.json"}},
+      {"norms", "What cycles do to the state", kUncertain, norms_figure, {"k-probe.json"}},
+      {"precision", "Cycles with a rounded state", kUncertain, precision_figure, {"k-probe.json"}},
+      {"beta-law",
+       "The range of eigenvalues against the probability of a swap",
+       kUncertain,
+       beta_law_figure,
+       {"beta-law.json"}}};
   return figures;
 }
 

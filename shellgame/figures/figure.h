@@ -24,6 +24,7 @@ struct FigureEntry {
   std::string name, title;
   std::string needs;  // in words; "" for what is computed on the spot
   Figure (*make)(FigureSources&);
+  std::vector<std::string> files = {};  // of experiments/uncertainty, without which it is not made
 };
 
 // In the order of the paper.
@@ -51,5 +52,11 @@ Figure marginal_updates_figure(FigureSources& sources);
 Figure joint_instability_figure(FigureSources& sources);
 Figure marginal_decay_figure(FigureSources& sources);
 Figure worked_example_figure(FigureSources& sources);
+// Of the experiment under uncertainty, which is not the paper's.
+Figure uncertainty_cycle_figure(FigureSources& sources);
+Figure uncertainty_regret_figure(FigureSources& sources);
+Figure norms_figure(FigureSources& sources);
+Figure precision_figure(FigureSources& sources);
+Figure beta_law_figure(FigureSources& sources);
 
 }  // namespace shellgame

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "shellgame/figures/measured.h"
+#include "shellgame/report/table_records.h"
 
 namespace shellgame {
 
@@ -21,6 +22,9 @@ class FigureSources {
   virtual const std::vector<Measured>& found() = 0;
   // Trains them, or uses what was trained before, and says so.
   virtual std::vector<Measured> trained(SmallExperiment experiment) = 0;
+  // The records of a file of the experiment under uncertainty (RESULTS/uncertainty/FILE); throws
+  // Error, with the command that makes it, where it is not there.
+  virtual std::vector<TableRecord> records(const std::string& file) = 0;
   // What `shellgame probe NAME` answers about a run, as JSON.
   virtual nlohmann::ordered_json probe(const std::string& run, const std::string& name) = 0;
 };

@@ -45,17 +45,6 @@ struct HeadSteps {
   }
 };
 
-// Decays of a head by step and key channel, [T * n, K], from those of all heads [T, H] or [T, H,
-// K].
-at::Tensor decay_of(const at::Tensor& heads, int head, std::int64_t steps, std::int64_t width) {
-  at::Tensor decay = heads.select(1, head);  // [T] or [T, K]
-  if (decay.dim() == 1) decay = decay.unsqueeze(1).expand({-1, width});
-  const std::int64_t each = steps / decay.size(0);  // acts at the first step of a token
-  at::Tensor all = at::zeros({decay.size(0), each, width}, at::kDouble);
-  all.select(1, 0).copy_(decay);
-  return all.flatten(0, 1);
-}
-
 // Distance to permutations: the basis from every second command, the measure from the others.
 void add_permutations(const HeadSteps& head, Json& row) {
   std::vector<at::Tensor> fitted, measured;
@@ -167,8 +156,9 @@ Json probe_keys(const Model& model, const std::vector<WholeEpisode>& traces) {
       const std::string& decay =
           layers[static_cast<std::size_t>(places[i].layer)].declaration.decay_tap;
       heads[i].add(trace, k, beta,
-                   decay.empty() ? at::Tensor()
-                                 : decay_of(taps.at(decay), places[i].head, k.size(0), k.size(1)));
+                   decay.empty()
+                       ? at::Tensor()
+                       : step_decays(taps.at(decay), places[i].head, k.size(0), k.size(1)));
     }
   }
   Json rows = Json::array();

@@ -10,13 +10,15 @@
 namespace shellgame {
 
 ProbeEntry betas_probe();      // betas.cpp
+ProbeEntry cycle_probe();      // cycle.cpp
 ProbeEntry intervene_probe();  // intervene.cpp
 ProbeEntry keys_probe();       // keys.cpp
 ProbeEntry state_probe();      // state.cpp
 ProbeEntry tracker_probe();    // tracker.cpp
 
 inline std::vector<ProbeEntry> built_in_probes() {
-  return {betas_probe(), intervene_probe(), keys_probe(), state_probe(), tracker_probe()};
+  return {betas_probe(), cycle_probe(), intervene_probe(),
+          keys_probe(),  state_probe(), tracker_probe()};
 }
 
 // The setting `places` of probes that read states: commands of each trace.

@@ -71,6 +71,15 @@ at::Tensor composed_transition(const at::Tensor& keys, const at::Tensor& betas,
   return product;
 }
 
+at::Tensor step_decays(const at::Tensor& heads, int head, std::int64_t steps, std::int64_t width) {
+  at::Tensor decay = heads.select(1, head);  // [T] or [T, K]
+  if (decay.dim() == 1) decay = decay.unsqueeze(1).expand({-1, width});
+  const std::int64_t each = steps / decay.size(0);
+  at::Tensor all = at::zeros({decay.size(0), each, width}, at::kDouble);
+  all.select(1, 0).copy_(decay);
+  return all.flatten(0, 1);
+}
+
 at::Tensor permutation_basis(const std::vector<at::Tensor>& transitions,
                              const std::vector<std::vector<std::uint16_t>>& sources) {
   const std::int64_t width = transitions.front().size(0);

@@ -14,6 +14,10 @@ namespace shellgame {
 at::Tensor composed_transition(const at::Tensor& keys, const at::Tensor& betas,
                                const at::Tensor& decays = {});
 
+// Decays of a head by step and key channel, [T * n, K], from those of all heads [T, H] or
+// [T, H, K]: a token's decay acts at the first of its n steps.
+at::Tensor step_decays(const at::Tensor& heads, int head, std::int64_t steps, std::int64_t width);
+
 // A basis in which transitions are permutation matrices, as far as there is one: R [K, n] with
 // columns that sum to zero, |R| = 1, for which the sum of |A_c R - R P_c|^2 is least; P_c is what
 // command c does to the variables. It is the least eigenvector of a matrix of K (n - 1) rows. The

@@ -130,39 +130,23 @@ void check_measures(const std::vector<std::string>& names) {
   }
 }
 
-// What was asked, without the places on this machine that are the reader's choice.
-std::string sweep_record(const Given& given) {
-  std::string text = "shellgame evaluate --sweep DIR --name " + given.name;
-  for (const CLI::Option* option : given.command->get_options()) {
-    const std::string name = option->get_name();
-    if (option->count() == 0 || name == "--sweep" || name == "--name" || name == "--output" ||
-        name == "--threads" || name == "--rows" || name == "--slice" || name == "--max-memory")
-      continue;
-    for (const std::string& value : option->results())
-      text +=
-          option->get_items_expected_max() == 0 ? " " + name : fmt::format(" {} {}", name, value);
-  }
-  return text;
-}
-
 void run_on_sweep(const Given& given) {
   if (!given.run.empty() || !given.options.model.directory.empty() || !given.filter.empty())
     wrong_use("--sweep takes the place of --run, --model and --filter, and one of them is given");
   if (given.command->count("--format") > 0 && given.format != "json")
     wrong_use("--sweep answers in JSON, not in '{}'", given.format);
-  if (given.name.find('/') != std::string::npos)
-    wrong_use("--name must be a file's name, not '{}'", given.name);
   check_measures(given.measures);
-  const SweepJson results = evaluate_sweep({.sweep = given.sweep,
-                                            .name = given.name,
-                                            .command = sweep_record(given),
-                                            .measures = given.measures,
-                                            .evaluate = [&given](const std::string& directory) {
-                                              Given one = given;
-                                              one.run = directory;
-                                              one.format = "json";
-                                              return report_of(one);
-                                            }});
+  const SweepJson results =
+      evaluate_sweep({.sweep = given.sweep,
+                      .name = given.name,
+                      .command = question_to_sweep(given.command, "evaluate", given.name),
+                      .measures = given.measures,
+                      .evaluate = [&given](const std::string& directory) {
+                        Given one = given;
+                        one.run = directory;
+                        one.format = "json";
+                        return to_json(report_of(one));
+                      }});
   OutputFile file(given.output);
   file.write(results.dump(1) + "\n");
   file.commit();

@@ -100,6 +100,15 @@ std::vector<Measured> ToolFigureSources::trained(SmallExperiment experiment) {
   return trained_[experiment] = runs;
 }
 
+std::vector<TableRecord> ToolFigureSources::records(const std::string& file) {
+  const std::string path =
+      fmt::format("{}/uncertainty/{}", options_.results.empty() ? "." : options_.results, file);
+  if (!fs::exists(path))
+    fail("this figure needs '{}' (experiments/uncertainty/README.md has the commands that make it)",
+         path);
+  return read_table_records(path, "");
+}
+
 Json ToolFigureSources::probe(const std::string& run, const std::string& name) {
   const auto key = std::pair(run, name);
   if (const auto known = probed_.find(key); known != probed_.end()) return known->second;

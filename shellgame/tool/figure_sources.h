@@ -22,6 +22,7 @@ class ToolFigureSources : public FigureSources {
 
   const std::vector<Measured>& found() override;
   std::vector<Measured> trained(SmallExperiment experiment) override;
+  std::vector<TableRecord> records(const std::string& file) override;
   nlohmann::ordered_json probe(const std::string& run, const std::string& name) override;
 
  private:

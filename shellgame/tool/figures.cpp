@@ -52,6 +52,18 @@ std::vector<const FigureEntry*> chosen(const std::vector<std::string>& names) {
   return entries;
 }
 
+// Of all figures, those whose results are not there.
+void leave_out(std::vector<const FigureEntry*>& entries, const std::string& results) {
+  std::erase_if(entries, [&](const FigureEntry* entry) {
+    for (const std::string& file : entry->files) {
+      if (fs::exists(results + "/uncertainty/" + file)) continue;
+      say("note: '{}' is left out: it needs uncertainty/{}", entry->name, file);
+      return true;
+    }
+    return false;
+  });
+}
+
 std::string command_of(const Options& options, const std::string& name) {
   std::string text = "shellgame figures " + name;
   for (const std::string& runs : options.sources.runs) text += " --runs " + runs;
@@ -87,7 +99,7 @@ void run(Options options) {
   if (options.list) return list_figures();
   if (options.names.empty()) wrong_use("figures must be named, or 'all' (see --list)");
   if (options.sources.out.empty()) wrong_use("--out DIR must be given: where the figures go");
-  const std::vector<const FigureEntry*> entries = chosen(options.names);
+  std::vector<const FigureEntry*> entries = chosen(options.names);
   options.sources.may_train = !options.no_training;
   if (options.results.empty()) {
     options.sources.results = fs::is_directory(kDefaultResults) ? kDefaultResults : "";
@@ -99,6 +111,8 @@ void run(Options options) {
   }
   if (!options.sources.results.empty() && !fs::is_directory(options.sources.results))
     wrong_use("--results must be a directory or 'none', not '{}'", options.results);
+  if (std::ranges::find(options.names, "all") != options.names.end())
+    leave_out(entries, options.sources.results);
   const std::string& out = options.sources.out;
   std::error_code error;
   fs::create_directories(out, error);

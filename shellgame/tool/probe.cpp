@@ -2,14 +2,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "shellgame/system/error.h"
+#include "shellgame/system/files.h"
 #include "shellgame/system/messages.h"
+#include "shellgame/system/read_json.h"
 #include "shellgame/tool/command.h"
 #include "shellgame/tool/data_options.h"
 #include "shellgame/tool/plugins.h"
 #include "shellgame/tool/probe_options.h"
 #include "shellgame/tool/run_source.h"
+#include "shellgame/train/sweep_evaluation.h"
 #include "shellgame/train/toml_json.h"
 
 namespace shellgame {
@@ -21,7 +25,8 @@ constexpr NumberBounds kStatePlaces = NumberBounds::whole(1, 1'000'000);
 
 struct Given {
   std::optional<DataOptions> data;
-  std::string run;
+  std::string run, sweep, name = "probe";
+  CLI::App* command = nullptr;
   std::uint64_t commands = 64, spacing = 2;
   std::vector<std::string> plugins, settings;
   ProbeOptions options;
@@ -52,6 +57,37 @@ void run(const Given& given) {
   learn_commands().probe(options);
 }
 
+// Every run of a sweep: its answer is kept beside it, and read back as cells.
+void run_on_sweep(const Given& given) {
+  if (!given.run.empty() || !given.options.model.directory.empty())
+    wrong_use("--sweep takes the place of --run and --model, and one of them is given");
+  if (given.command->count("--format") > 0 && given.options.format != "json")
+    wrong_use("--sweep answers in JSON, not in '{}'", given.options.format);
+  const auto ask = [&given](const std::string& directory) {
+    Given one = given;
+    one.run = directory;
+    one.options.format = "json";
+    one.options.output = directory + "/" + given.name + ".probe.json";
+    run(one);
+    const SweepJson report = parse_ordered_json(read_file(one.options.output), one.options.output);
+    std::filesystem::remove(one.options.output);
+    SweepJson cells = report.at("cells");
+    for (SweepJson head : report.at("heads")) {
+      head["axes"] = {"layer", "head"};
+      cells.push_back(head);
+    }
+    return cells;
+  };
+  const SweepJson results =
+      evaluate_sweep({.sweep = given.sweep,
+                      .name = given.name,
+                      .command = question_to_sweep(given.command, "probe cycle", given.name),
+                      .evaluate = ask});
+  OutputFile file(given.options.output);
+  file.write(results.dump(1) + "\n");
+  file.commit();
+}
+
 // One probe with the options that all have. `commands`, `spacing` and `count` are its defaults.
 CLI::App* add_probe_of(CLI::App& probe, const std::shared_ptr<Given>& given,
                        const std::string& name, const std::string& summary,
@@ -62,7 +98,10 @@ CLI::App* add_probe_of(CLI::App& probe, const std::shared_ptr<Given>& given,
   options.count = count;
   given->commands = commands;
   given->spacing = spacing;
-  CLI::App* command = add_command(probe, name, summary, examples, [given] { run(*given); });
+  CLI::App* command = add_command(probe, name, summary, examples, [given] {
+    given->sweep.empty() ? run(*given) : run_on_sweep(*given);
+  });
+  given->command = command;
   add_model_options(command, given->run, options.model, options.tokenizer, {"fp32", "fp64"});
   add_plugin_option(command, given->plugins);
   add_number(command, "--commands", given->commands, NumberBounds::whole(2, kMostCommands),
@@ -105,6 +144,43 @@ void add_intervene(CLI::App& probe) {
   add_number(command, "--layer", options.layer, kPlaceBounds, "only this layer")
       ->default_str("all");
   add_number(command, "--head", options.head, kPlaceBounds, "only this head")->default_str("all");
+}
+
+void add_cycle(CLI::App& probe) {
+  const auto given = std::make_shared<Given>();
+  ProbeOptions& options = given->options;
+  CLI::App* command = add_probe_of(
+      probe, given, "cycle",
+      "What is left of what a model knew after the same tokens came again and again, and why: "
+      "norms, twins, rounded states, and the answer in closed form from one cycle.",
+      {"shellgame probe cycle --run DIR --schedule M5.toml --set N=8,ending=c",
+       "shellgame probe cycle --run DIR --schedule Z.toml --set N=8 --set ending=c --cycles "
+       "1,16,256,2048 --rounded fp16 --format json",
+       "shellgame probe cycle --sweep DIR --schedule M5.toml --set N=8 --set ending=c --name cycle "
+       "--output cycle.json"},
+      64, 2, 12);
+  add_numbers(command, "--cycles", options.cycles, NumberBounds::whole(1, 1'000'000),
+              "numbers of cycles after which the last question is asked, rising")
+      ->type_name("N,...");
+  add_numbers(command, "--measured", options.measured, NumberBounds::whole(0, 1'000'000),
+              "cycles after which one is taken to predict all later ones (delta rule only)")
+      ->type_name("N,...");
+  command
+      ->add_option("--rounded", options.rounded,
+                   "formats to which the state is rounded after every token: fp16, bf16, fp32")
+      ->type_name("FORMAT,...")
+      ->delimiter(',')
+      ->capture_default_str();
+  command
+      ->add_option("--sweep", given->sweep,
+                   "every run of a sweep that has ended; the answer is its sweep.json with these "
+                   "cells")
+      ->type_name("DIR");
+  command
+      ->add_option("--name", given->name,
+                   "with --sweep: each run keeps its part as evaluations/NAME.json")
+      ->type_name("NAME")
+      ->capture_default_str();
 }
 
 void add_custom(CLI::App& probe) {
@@ -161,6 +237,7 @@ void add_probe(CLI::App& app) {
       64, 2, 64);
   add_number(command, "--places", tracker->options.places, kStatePlaces,
              "commands of each trace after which states are read");
+  add_cycle(*probe);
   add_custom(*probe);
 }
 

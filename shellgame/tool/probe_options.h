@@ -24,6 +24,9 @@ struct ProbeOptions {
   std::vector<double> amounts;
   // state, find-tracker
   std::uint64_t places = 12;
+  // cycle
+  std::vector<std::int64_t> cycles = {1, 4, 8, 16, 32, 64, 128, 256}, measured = {3, 64};
+  std::vector<std::string> rounded = {"fp16", "bf16"};
   // a probe of a plug-in
   bool custom = false;
   nlohmann::json settings = nlohmann::json::object();

@@ -21,6 +21,9 @@ using Json = nlohmann::ordered_json;
 // do.
 nlohmann::json settings_of(const ProbeOptions& options) {
   if (options.custom) return options.settings;
+  if (options.probe == "cycle")
+    return {
+        {"cycles", options.cycles}, {"measured", options.measured}, {"rounded", options.rounded}};
   if (options.probe != "intervene") return {{"places", options.places}};
   return {{"change", options.change},
           {"tap", options.tap},

@@ -48,6 +48,22 @@ std::optional<TaskRecord> task_of_model(const Experiment* run, const std::string
   return directory.empty() ? std::nullopt : read_task_record(directory);
 }
 
+std::string question_to_sweep(const CLI::App* command, const std::string& verb,
+                              const std::string& name) {
+  if (name.find('/') != std::string::npos)
+    wrong_use("--name must be a file's name, not '{}'", name);
+  std::string text = fmt::format("shellgame {} --sweep DIR --name {}", verb, name);
+  for (const CLI::Option* option : command->get_options()) {
+    const std::string key = option->get_name();
+    if (option->count() == 0 || key == "--sweep" || key == "--name" || key == "--output" ||
+        key == "--threads" || key == "--rows" || key == "--slice" || key == "--max-memory")
+      continue;
+    for (const std::string& value : option->results())
+      text += option->get_items_expected_max() == 0 ? " " + key : fmt::format(" {} {}", key, value);
+  }
+  return text;
+}
+
 SharedData probed_data(const DataSpec& task, std::uint64_t length, std::uint64_t spacing) {
   DataSpec spec = task;
   const std::vector<std::string>& axes = find_data_kind(task.kind).axes;

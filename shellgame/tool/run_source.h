@@ -30,4 +30,9 @@ void add_model_options(CLI::App* command, std::string& run, ModelPlace& model,
 // --format and --output.
 void add_answer_options(CLI::App* command, std::string& format, std::string& output);
 
+// What is asked of every run of a sweep, as a record: the command without the places on this
+// machine that are the reader's choice. Throws UsageError for a name that is no file's.
+std::string question_to_sweep(const CLI::App* command, const std::string& verb,
+                              const std::string& name);
+
 }  // namespace shellgame

@@ -48,7 +48,7 @@ SweepJson cells_of(const SweepEvaluationOptions& options, const std::string& run
   const std::string folder = run + "/evaluations", file = folder + "/" + options.name + ".json";
   SweepJson cells = kept_cells(options, file);
   if (!cells.is_null()) return cells;
-  cells = wanted(options, to_json(options.evaluate(run)));
+  cells = wanted(options, options.evaluate(run));
   fs::create_directories(folder);
   write_file(file, SweepJson{{"command", options.command}, {"cells", cells}}.dump(1) + "\n");
   return cells;
@@ -79,7 +79,7 @@ SweepJson evaluate_sweep(const SweepEvaluationOptions& options) {
       SweepRow& row = rows.emplace_back();
       const SweepJson cells = cells_of(options, run);
       row.cells.assign(cells.begin(), cells.end());
-      say("evaluate: {}/{} {}", ++done, count, run);
+      say("asked: {}/{} {}", ++done, count, run);
     }
     entry["cells"] = sweep_cells(rows);
   }

@@ -1,12 +1,11 @@
-// One evaluation of every run of a finished sweep, in the form of the sweep's own results, so that
-// tables and figures read both alike.
+// One evaluation or probe of every run of a finished sweep, in the form of the sweep's own results,
+// so that tables and figures read both alike.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "shellgame/evaluate/cell.h"
 #include "shellgame/train/sweep_results.h"
 
 namespace shellgame {
@@ -16,8 +15,8 @@ struct SweepEvaluationOptions {
   std::string name = {};                   // each run keeps its part as evaluations/NAME.json
   std::string command = {};                // the record of what is asked
   std::vector<std::string> measures = {};  // that are kept; none: all
-  // Evaluates the model of the run in a directory.
-  std::function<EvaluationReport(const std::string& run)> evaluate = {};
+  // The cells of the run in a directory: a list of objects, as to_json(EvaluationReport) gives it.
+  std::function<SweepJson(const std::string& run)> evaluate = {};
 };
 
 // sweep.json with other cells, and `evaluation`: the command. Runs that keep an answer to the same

@@ -67,6 +67,38 @@ std::vector<Measured> FakeSources::trained(SmallExperiment experiment) {
   return runs;
 }
 
+std::vector<TableRecord> FakeSources::records(const std::string& file) {
+  std::vector<TableRecord> all;
+  const auto add = [&](Json record) {
+    all.push_back({.parts = {std::make_shared<const Json>(std::move(record))}});
+  };
+  const auto numbers = [](double x, double cycles) {
+    return Json{{"N", cycles},           {"cycles", cycles},
+                {"commands", 32 * x},    {"spacing", 1},
+                {"ending", "c"},         {"miss", 0.2 * x},
+                {"regret", 0.01 * x},    {"task.probability", 0.25 * x},
+                {"norm", 3 + x},         {"twins", 1 / x},
+                {"miss_fp16", 0.21 * x}, {"miss_bf16", 0.22 * x}};
+  };
+  if (file == "bounds-uniform.json") {
+    for (const char* bound : {"window of 5 commands", "uniform"})
+      add({{"arm", bound}, {"commands", 32}, {"regret", bound[0] == 'u' ? 0.3 : 0.002}});
+    return all;
+  }
+  for (const char* arm : {"DN2", "DN1", "LSTM1", "LSTM2", "GRU1"}) {
+    for (std::size_t seed = 0; seed < found_[0].seeds.size(); ++seed) {
+      for (const char* schedule : {"Z", "D", "M5", "M1"}) {
+        for (int i = 0; i < 4; ++i) {
+          Json record = numbers(i + 1 + 0.1 * static_cast<double>(seed), 1 << (3 * i));
+          record.update({{"arm", arm}, {"seed", seed}, {"schedule", schedule}});
+          add(record);
+        }
+      }
+    }
+  }
+  return all;
+}
+
 Json FakeSources::probe(const std::string&, const std::string& name) {
   const int tracker = layers_ - 1;
   Json layers = Json::array(), heads = Json::array();

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "shellgame/evaluate/cell.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "tests/system/scratch.h"
@@ -31,7 +32,7 @@ struct Evaluated {
       cell.all.accuracy.value = run.ends_with("4") ? 0.25 : 0.75;
       cell.all.traces = 12;
       report.cells = {cell};
-      return report;
+      return to_json(report);
     };
   }
 };
