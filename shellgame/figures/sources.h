@@ -3,11 +3,13 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "shellgame/figures/measured.h"
 #include "shellgame/report/table_records.h"
+#include "shellgame/report/verdict.h"
 
 namespace shellgame {
 
@@ -25,6 +27,8 @@ class FigureSources {
   // The records of a file of the experiment under uncertainty (RESULTS/uncertainty/FILE); throws
   // Error, with the command that makes it, where it is not there.
   virtual std::vector<TableRecord> records(const std::string& file) = 0;
+  // What the rule of that experiment says of its results; nothing where there are none.
+  virtual std::optional<Verdict> verdict() = 0;
   // What `shellgame probe NAME` answers about a run, as JSON.
   virtual nlohmann::ordered_json probe(const std::string& run, const std::string& name) = 0;
 };

@@ -109,6 +109,15 @@ std::vector<TableRecord> ToolFigureSources::records(const std::string& file) {
   return read_table_records(path, "");
 }
 
+std::optional<Verdict> ToolFigureSources::verdict() {
+  const std::string file = options_.results + "/uncertainty/rule.toml";
+  if (options_.results.empty() || !fs::exists(file)) return {};
+  const VerdictRule rule = read_verdict_rule(file);
+  std::vector<VerdictRegime> regimes = read_verdict_regimes(rule);
+  if (regimes.empty()) return {};
+  return give_verdict(rule, std::move(regimes));
+}
+
 Json ToolFigureSources::probe(const std::string& run, const std::string& name) {
   const auto key = std::pair(run, name);
   if (const auto known = probed_.find(key); known != probed_.end()) return known->second;

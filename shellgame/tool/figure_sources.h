@@ -23,6 +23,7 @@ class ToolFigureSources : public FigureSources {
   const std::vector<Measured>& found() override;
   std::vector<Measured> trained(SmallExperiment experiment) override;
   std::vector<TableRecord> records(const std::string& file) override;
+  std::optional<Verdict> verdict() override;
   nlohmann::ordered_json probe(const std::string& run, const std::string& name) override;
 
  private:

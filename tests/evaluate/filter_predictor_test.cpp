@@ -80,6 +80,18 @@ TEST(FilterPredictor, AShortMemoryCostsLessTheLongerItIs) {
   EXPECT_NEAR(judged(toml, "window", "lexeme", Precision::kFp64, 1000).regret, 0, 1e-12);
 }
 
+// Bayes restarted k commands ago, n = 3, p = .5, a print after each command: .0089, .0019 and .0004
+// nats at k = 4, 5 and 6, as another program measured it.
+TEST(FilterPredictor, AWindowOfKCommandsCostsWhatItIsKnownToCost) {
+  const std::string toml =
+      "group = 'S3'\nmoves = 'swaps'\nuncertainty = 'branching'\nspacing = 1\ncommands = 8000\n";
+  const double known[] = {.0089, .0019, .0004}, within[] = {.0007, .0004, .0002};
+  for (std::uint64_t k = 4; k <= 6; ++k)
+    EXPECT_NEAR(judged(toml, "window", "lexeme", Precision::kFp64, k).regret, known[k - 4],
+                within[k - 4])
+        << k;
+}
+
 TEST(FilterPredictor, RunsFreelyWhereValuesAreOneToken) {
   EXPECT_NEAR(judged(kBranching, "uniform", "lexeme", Precision::kFp64, 0, EvaluationMode::kFree)
                   .value_cross_entropy,

@@ -99,6 +99,13 @@ std::vector<TableRecord> FakeSources::records(const std::string& file) {
   return all;
 }
 
+std::optional<Verdict> FakeSources::verdict() {
+  Verdict verdict;
+  verdict.words = "supported in U alone: absent once it is trained on, coverage";
+  if (found_[0].seeds.size() > 1) return verdict;
+  return {};
+}
+
 Json FakeSources::probe(const std::string&, const std::string& name) {
   const int tracker = layers_ - 1;
   Json layers = Json::array(), heads = Json::array();

@@ -14,6 +14,7 @@ class FakeSources : public FigureSources {
   const std::vector<Measured>& found() override { return found_; }
   std::vector<Measured> trained(SmallExperiment experiment) override;
   std::vector<TableRecord> records(const std::string& file) override;
+  std::optional<Verdict> verdict() override;
   nlohmann::ordered_json probe(const std::string& run, const std::string& name) override;
 
   // A Transformer that was trained with two spacings at once, two seeds.
