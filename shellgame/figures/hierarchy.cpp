@@ -125,8 +125,7 @@ Figure hierarchy_figure(FigureSources& sources) {
   const TextStyle line =
       Canvas::fitted(trained + words, {.size = 8.5, .anchor = Anchor::kMiddle}, upper.width - 20);
   canvas.text(upper.middle(), 157, trained + words, line);
-  figure.table.row(
-      {std::string("probabilistic"), std::string("trained"), std::string("verdict"), "", words});
+  figure.table.row({std::string("trained"), std::string("verdict"), "", "", words});
 
   canvas.arrow(upper.middle(), 197, upper.middle(), 171, {.colour = kGrey, .width = 1.6});
   canvas.text(upper.middle() + 10, 188, "complexity gap", {.bold = true, .colour = kGrey});

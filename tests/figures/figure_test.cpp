@@ -98,6 +98,16 @@ TEST(Figure, TheHierarchysVerdictIsWhatItsRowsShow) {
             1u);
 }
 
+TEST(Figure, TheHierarchySaysTheVerdictOnTrainedModelsOrThatThereIsNone) {
+  const std::string trained = "trained linear against non-linear RNNs on such cycles: ";
+  FakeSources judged(2, 2, 3), not_judged(2, 2, 1);
+  EXPECT_EQ(count_of(find_figure("hierarchy").make(judged).canvas,
+                     trained + "supported in U alone: absent once it is trained on, coverage"),
+            1u);
+  EXPECT_EQ(count_of(find_figure("hierarchy").make(not_judged).canvas, trained + "not measured"),
+            1u);
+}
+
 TEST(Figure, TheOverviewShowsEverySeedAndTheLongestTrainedStream) {
   FakeSources sources(2, 2, 3);
   const Figure figure = find_figure("overview").make(sources);
