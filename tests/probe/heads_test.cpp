@@ -30,8 +30,8 @@ std::size_t rows_of(const Probe& probe) {
 TEST(Heads, EveryMixerIsProbedWhereItMakesSenseAndElseRefused) {
   const WholeEpisodes traces = probe_traces("group = 'S3'\ncommands = 6\nspacing = 2\n", 6);
   const std::set<std::string> without_beta = {
-      "attention", "attention_window", "lstm",  "gru",
-      "slstm",     "mamba2",           "rwkv7", "two_sided_swaps"};
+      "attention", "attention_window", "lstm", "gru", "slstm", "tanh_rnn", "mamba2",
+      "rwkv7",     "two_sided_swaps"};
   for (ContractCase one : contract_cases()) {
     one.config["vocab_size"] = LexemeTokenizer::vocabulary().size();
     const Model model{ModelConfig(one.config), {.seed = 1}};
