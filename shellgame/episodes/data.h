@@ -27,6 +27,9 @@ class Data {
   virtual std::uint64_t segment_tokens(const Tokenizer* tokenizer) const;
   virtual std::unique_ptr<Source> stream(const Tokenizer* tokenizer, const SourceOptions& options,
                                          std::uint64_t tokens) const;
+  // Data of one family have rows that begin alike, so that what is shared needs to be read once;
+  // empty: of no family.
+  virtual std::string family() const { return ""; }
   // Empty, or why an episode asks nothing: "spacing 8 is more than 4 commands, so nothing is
   // revealed".
   virtual std::string silence() const { return ""; }

@@ -1,7 +1,7 @@
 // Traces of a schedule as episodes, piece by piece, with the exact belief beside them. One Data is
-// one cell: the numbers of the parameters and an ending. Endings that share a prefix are rows of
-// their own, which read the prefix again: a row is then what training and probes know, at the price
-// of as many readings as there are endings (docs/traces.md has the numbers).
+// one cell: the numbers of the parameters and an ending. Cells that share a prefix are rows of
+// their own, so that a row is what training and probes know; an evaluation reads what they share
+// once (Data::family).
 #pragma once
 
 #include <memory>
@@ -60,6 +60,7 @@ class ScheduleData final : public Data {
   explicit ScheduleData(std::shared_ptr<const SchedulePlan> plan) : plan_(std::move(plan)) {}
   const SchedulePlan& plan() const { return *plan_; }
   bool is_text() const override { return true; }
+  std::string family() const override { return plan_->schedule().name; }
   std::unique_ptr<Source> source(const Tokenizer* tokenizer,
                                  const SourceOptions& options) const override;
 

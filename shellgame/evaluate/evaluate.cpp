@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <span>
 
 #include "shellgame/evaluate/episode_buffer.h"
@@ -66,17 +68,19 @@ struct Logits {
   }
 };
 
-// Some rows side by side, from their first token to their last.
+// Some rows side by side, from their next token to their last.
 class Batch {
  public:
   Batch(const Predictor& predictor, const EvaluationOptions& options, Evaluation& result,
-        std::vector<EpisodeBuffer> rows)
+        std::vector<EpisodeBuffer> rows, std::unique_ptr<Reading> reading = nullptr,
+        std::uint64_t read = 0)
       : vocabulary_(predictor.vocabulary_size()),
         options_(options),
         result_(result),
         rows_(std::move(rows)),
         slice_(slice_of(options, rows_.size())),
-        reading_(predictor.begin(rows_.size())) {}
+        reading_(reading ? std::move(reading) : predictor.begin(rows_.size())),
+        read_(read) {}
 
   void run() {
     for (;;) {
@@ -258,8 +262,12 @@ class Batch {
   std::vector<EpisodeBuffer> rows_;
   std::size_t slice_;
   std::unique_ptr<Reading> reading_;
-  std::uint64_t read_ = 0;  // tokens of each row
+  std::uint64_t read_;  // tokens of each row
 };
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
 void check_vocabulary(const Predictor& predictor, const Source& source) {
   if (source.vocabulary_size() > predictor.vocabulary_size()) {
@@ -272,21 +280,20 @@ std::string in_gib(std::int64_t bytes) {
   return fmt::format("{:.2f} GiB", static_cast<double>(bytes) / (1 << 30));
 }
 
-}  // namespace
-
-Evaluation evaluate(const Predictor& predictor, const Source& source, std::uint64_t first,
-                    std::uint64_t count, const EvaluationOptions& options) {
+// How many rows may go side by side, of so many tokens each. `readings` of a row are held at once.
+std::size_t rows_at_once(const Predictor& predictor, std::uint64_t tokens, std::uint64_t count,
+                         std::int64_t readings, const EvaluationOptions& options) {
   if (options.rows == 0) wrong_use("at least one row must go through the model");
-  check_vocabulary(predictor, source);
   std::size_t side_by_side = options.rows;
   if (options.most_memory > 0) {
-    const std::int64_t one = predictor.growing_memory(source.tokens());
+    const std::int64_t one =
+        saturating_multiply<std::int64_t>(readings, predictor.growing_memory(tokens));
     if (one > options.most_memory) {
       fail(
           "the memory limit must hold what the model remembers of a row of {} tokens: about {}, "
           "and "
           "the limit is {}; take shorter rows or a larger limit",
-          source.tokens(), in_gib(one), in_gib(options.most_memory));
+          tokens, in_gib(one), in_gib(options.most_memory));
     }
     if (one > 0) {
       side_by_side = std::min(side_by_side, static_cast<std::size_t>(options.most_memory / one));
@@ -294,13 +301,113 @@ Evaluation evaluate(const Predictor& predictor, const Source& source, std::uint6
   }
   const std::size_t together = std::min<std::uint64_t>(side_by_side, count);
   if (const std::size_t slice = slice_of(options, together); slice > kSlice)
-    require_memory(predictor.pass_memory(together, std::min<std::uint64_t>(slice, source.tokens())),
+    require_memory(predictor.pass_memory(together, std::min<std::uint64_t>(slice, tokens)),
                    fmt::format("{} rows with {} tokens at once", together, slice));
+  return side_by_side;
+}
+
+Evaluation empty_evaluation(std::uint64_t count, const EvaluationOptions& options) {
   require_memory(saturating_multiply<std::uint64_t>(count, sizeof(Tally::Trace)),
                  fmt::format("what is counted of {} rows", count));
   Evaluation result;
   result.tally = Tally(count);
   result.shown.resize(std::min<std::size_t>(options.show, count));
+  return result;
+}
+
+// A row that is there already.
+class MadeEpisode final : public Episode {
+ public:
+  explicit MadeEpisode(Piece piece) : piece_(std::move(piece)) {}
+  bool next(Piece& piece, std::size_t /*tokens*/) override {
+    if (given_) return false;
+    given_ = true;
+    piece = std::move(piece_);
+    return true;
+  }
+
+ private:
+  Piece piece_;
+  bool given_ = false;
+};
+
+// Some rows of several sources: `trunk` has the longest ones, and each source leaves it at `parts`.
+struct Forks {
+  std::vector<std::vector<Piece>> pieces;         // by source and row
+  std::vector<std::vector<std::uint32_t>> trunk;  // by row
+  std::vector<std::size_t> parts, order;          // by source; sources by where they part
+
+  Forks(const std::vector<const Source*>& sources, std::uint64_t first, std::size_t rows)
+      : pieces(sources.size(), std::vector<Piece>(rows)),
+        parts(sources.size()),
+        order(sources.size()) {
+    parallel_for(sources.size() * rows, [&](std::size_t i) {
+      sources[i / rows]->whole(first + i % rows, pieces[i / rows][i % rows]);
+    });
+    const auto longest = std::ranges::max_element(
+        pieces, {}, [](const std::vector<Piece>& own) { return own.front().ids.size(); });
+    for (const Piece& piece : *longest) trunk.push_back(piece.ids);
+    for (std::size_t s = 0; s < sources.size(); ++s) parts[s] = part_of(pieces[s]);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t s) { return parts[s]; });
+  }
+
+  // So many tokens are the trunk's in every row, and before every row's first question.
+  std::size_t part_of(const std::vector<Piece>& rows) const {
+    std::size_t part = SIZE_MAX;
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      const auto& ids = rows[r].ids;
+      const auto same =
+          static_cast<std::size_t>(std::ranges::mismatch(ids, trunk[r]).in1 - ids.begin());
+      part = std::min(part, same);
+      if (!rows[r].questions.empty())
+        part = std::min<std::size_t>(part, rows[r].questions.front().after);
+    }
+    return part;
+  }
+};
+
+// Reads rows of `forks` and adds what is judged to `results`; `index` is that of the first row.
+void read_forks(const Predictor& predictor, Forks forks, std::uint64_t index,
+                const EvaluationOptions& options, std::vector<Evaluation>& results) {
+  const std::size_t rows = forks.trunk.size(), slice = slice_of(options, rows);
+  const auto reading = predictor.begin(rows);
+  std::vector<double> none;
+  std::size_t read = 0;
+  for (const std::size_t s : forks.order) {
+    const auto start = std::chrono::steady_clock::now();
+    const std::size_t before = read, part = forks.parts[s];
+    while (read < part) {
+      const std::size_t length = std::min(slice, part - read);
+      std::vector<std::int64_t> ids(rows * length);
+      for (std::size_t r = 0; r < rows; ++r)
+        std::copy_n(forks.trunk[r].begin() + static_cast<std::ptrdiff_t>(read), length,
+                    ids.begin() + static_cast<std::ptrdiff_t>(r * length));
+      reading->read(ids, {}, none);
+      read += length;
+    }
+    std::vector<EpisodeBuffer> buffers;
+    for (std::size_t r = 0; r < rows; ++r) {
+      const std::size_t tokens = forks.pieces[s][r].ids.size();
+      buffers.emplace_back(std::make_unique<MadeEpisode>(std::move(forks.pieces[s][r])), index + r);
+      buffers.back().fill(tokens + 1);
+      buffers.back().advance(part);
+    }
+    results[s].tokens += rows * (read - before);
+    if (options.progress) options.progress(rows * part);
+    Batch(predictor, options, results[s], std::move(buffers), reading->copy(), part).run();
+    results[s].seconds += seconds_since(start);
+  }
+}
+
+}  // namespace
+
+Evaluation evaluate(const Predictor& predictor, const Source& source, std::uint64_t first,
+                    std::uint64_t count, const EvaluationOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  check_vocabulary(predictor, source);
+  const std::size_t side_by_side = rows_at_once(predictor, source.tokens(), count, 1, options);
+  Evaluation result = empty_evaluation(count, options);
   for (std::uint64_t done = 0; done < count; done += side_by_side) {
     std::vector<EpisodeBuffer> batch;
     for (std::uint64_t i = done; i < std::min<std::uint64_t>(count, done + side_by_side); ++i) {
@@ -308,7 +415,33 @@ Evaluation evaluate(const Predictor& predictor, const Source& source, std::uint6
     }
     Batch(predictor, options, result, std::move(batch)).run();
   }
+  result.seconds = seconds_since(start);
   return result;
+}
+
+std::vector<Evaluation> evaluate_together(const Predictor& predictor,
+                                          const std::vector<const Source*>& sources,
+                                          std::uint64_t first, std::uint64_t count,
+                                          const EvaluationOptions& options) {
+  std::vector<Evaluation> results;
+  if (sources.size() < 2 || count == 0 || !predictor.may_be_copied() ||
+      options.mode != EvaluationMode::kTeacher) {
+    for (const Source* source : sources)
+      results.push_back(evaluate(predictor, *source, first, count, options));
+    return results;
+  }
+  std::uint64_t longest = 0;
+  for (const Source* source : sources) {
+    check_vocabulary(predictor, *source);
+    longest = std::max(longest, source->tokens());
+    results.push_back(empty_evaluation(count, options));
+  }
+  const std::size_t side_by_side = rows_at_once(predictor, longest, count, 2, options);
+  for (std::uint64_t done = 0; done < count; done += side_by_side) {
+    const std::size_t rows = std::min<std::uint64_t>(side_by_side, count - done);
+    read_forks(predictor, Forks(sources, first + done, rows), done, options, results);
+  }
+  return results;
 }
 
 }  // namespace shellgame

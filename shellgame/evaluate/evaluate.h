@@ -44,6 +44,7 @@ struct Evaluation {
   Tally tally{0};
   std::vector<std::vector<ShownReveal>> shown;  // by row
   std::uint64_t tokens = 0;                     // read by the model, without padding
+  double seconds = 0;
 };
 
 // Rows first, ..., first + count - 1. The answer at a reveal is found by greedy descent in its
@@ -51,5 +52,15 @@ struct Evaluation {
 // a number.
 Evaluation evaluate(const Predictor& predictor, const Source& source, std::uint64_t first,
                     std::uint64_t count, const EvaluationOptions& options = {});
+
+// The same of several sources whose rows begin alike (row i of one as row i of the others), such as
+// the cells of a schedule: what is shared is read once, and each goes on with a copy of what the
+// predictor remembers there. The results are those of evaluate() but for rounding. Costs the
+// longest row, and of each other one what is its own; holds all rows in memory. Teacher-forced
+// only, and only for predictors whose readings can be copied; else each is evaluated alone.
+std::vector<Evaluation> evaluate_together(const Predictor& predictor,
+                                          const std::vector<const Source*>& sources,
+                                          std::uint64_t first, std::uint64_t count,
+                                          const EvaluationOptions& options = {});
 
 }  // namespace shellgame

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 
 #include "shellgame/random/seeds.h"
 #include "shellgame/system/error.h"
@@ -12,6 +13,9 @@
 
 namespace shellgame {
 namespace {
+
+// Tokens of rows that are read together, 16 bytes each at the most.
+constexpr std::uint64_t kMostTogether = 1 << 25;
 
 std::vector<ShownTrace> in_words(const Source& source, const Evaluation& result,
                                  std::uint64_t seed) {
@@ -58,12 +62,15 @@ class Grid {
     for (const SharedData& data : options_.points) {
       const auto source = source_of(*data, options_.seeds.front(), false);
       total = saturating_add(
-          total, saturating_multiply(source->tokens(), options_.count, options_.seeds.size()));
+          total, saturating_multiply(source->tokens(), rows_of(*source), options_.seeds.size()));
     }
     Progress progress("evaluating", "tokens", total);
     const auto start = std::chrono::steady_clock::now();
-    for (const SharedData& data : options_.points)
-      report_.cells.push_back(cell_of(*data, progress));
+    for (std::size_t from = 0, to = 0; from < options_.points.size(); from = to) {
+      to = end_of_family(from);
+      for (EvaluationCell& cell : cells_of({options_.points.data() + from, to - from}, progress))
+        report_.cells.push_back(std::move(cell));
+    }
     report_.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     report_.peak_memory = peak_memory();
@@ -86,9 +93,29 @@ class Grid {
     return cheap;
   }
 
-  EvaluationCell cell_of(const Data& data, Progress& progress) {
-    const bool beliefs = beliefs_of(data);
-    EvaluationOptions how{
+  // Points from here on that are read together: of one family, with equally many rows, and not more
+  // tokens than memory holds.
+  std::size_t end_of_family(std::size_t from) const {
+    const std::string family = options_.points[from]->family();
+    std::size_t end = from + 1;
+    if (family.empty()) return end;
+    const auto first = source_of(*options_.points[from], options_.seeds.front(), false);
+    const std::uint64_t count = rows_of(*first);
+    std::uint64_t tokens = saturating_multiply(first->tokens(), count);
+    for (; end < options_.points.size() && options_.points[end]->family() == family; ++end) {
+      const auto next = source_of(*options_.points[end], options_.seeds.front(), false);
+      tokens = saturating_add(tokens, saturating_multiply(next->tokens(), count));
+      if (rows_of(*next) != count || tokens > kMostTogether) break;
+    }
+    return end;
+  }
+
+  std::uint64_t rows_of(const Source& source) const {
+    return source.episodes() > 0 ? std::min(options_.count, source.episodes()) : options_.count;
+  }
+
+  std::vector<EvaluationCell> cells_of(std::span<const SharedData> points, Progress& progress) {
+    const EvaluationOptions how{
         .mode = options_.mode,
         .rows = options_.rows,
         .slice = options_.slice,
@@ -97,30 +124,41 @@ class Grid {
                            ? static_cast<std::int64_t>(options_.most_memory_gib * (1 << 30))
                            : available_memory() / 5 * 4,
         .progress = [&](std::uint64_t tokens) { progress.advance(tokens); }};
-    EvaluationCell cell;
-    StatisticsOptions of{.most_positions = options_.positions, .confidence = options_.confidence};
-    const auto start = std::chrono::steady_clock::now();
-    Tally all(0);
+    std::vector<EvaluationCell> cells(points.size());
+    std::vector<Tally> tallies(points.size(), Tally(0));
+    std::vector<StatisticsOptions> of(
+        points.size(), {.most_positions = options_.positions, .confidence = options_.confidence});
+    std::vector<bool> beliefs;
+    for (const SharedData& data : points) beliefs.push_back(beliefs_of(*data));
     for (const std::uint64_t seed : options_.seeds) {
-      const auto source = source_of(data, seed, beliefs);
-      of.chance = source->chance();
-      of.length = source->length();
-      cell.task = source->name();
-      cell.axes = source->axes();
-      cell.has_beliefs = source->has_beliefs();
-      const std::uint64_t count =
-          source->episodes() > 0 ? std::min(options_.count, source->episodes()) : options_.count;
-      const Evaluation result = evaluate(predictor_, *source, 0, count, how);
-      cell.tokens += result.tokens;
-      cell.seeds.push_back({seed, statistics_of(result.tally, of)});
-      all.append(result.tally);
-      if (cell.shown.empty()) cell.shown = in_words(*source, result, seed);
+      std::vector<std::unique_ptr<Source>> sources;
+      std::vector<const Source*> all;
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        sources.push_back(source_of(*points[i], seed, beliefs[i]));
+        all.push_back(sources.back().get());
+      }
+      const auto results = evaluate_together(predictor_, all, 0, rows_of(*all.front()), how);
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        const Source& source = *sources[i];
+        EvaluationCell& cell = cells[i];
+        of[i].chance = source.chance();
+        of[i].length = source.length();
+        cell.task = source.name();
+        cell.axes = source.axes();
+        cell.has_beliefs = source.has_beliefs();
+        cell.tokens += results[i].tokens;
+        cell.seconds += results[i].seconds;
+        cell.seeds.push_back({seed, statistics_of(results[i].tally, of[i])});
+        tallies[i].append(results[i].tally);
+        if (cell.shown.empty()) cell.shown = in_words(source, results[i], seed);
+      }
     }
-    cell.all = statistics_of(all, of);
-    cell.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    of.most_positions = 16;
-    cell.few_positions = statistics_of(all, of).positions;
-    return cell;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      cells[i].all = statistics_of(tallies[i], of[i]);
+      of[i].most_positions = 16;
+      cells[i].few_positions = statistics_of(tallies[i], of[i]).positions;
+    }
+    return cells;
   }
 
   const GridOptions& options_;

@@ -30,7 +30,8 @@ class Reading {
   // all of a place. Ids past a row's end are 0 and no place is behind them.
   virtual void read(std::span<const std::int64_t> ids, std::span<const TokenPlace> places,
                     std::vector<double>& logits) = 0;
-  // Another reading that goes on from here, on its own.
+  // Another reading that goes on from here, on its own. Throws UsageError where may_be_copied() is
+  // false.
   virtual std::unique_ptr<Reading> copy() const = 0;
 };
 
@@ -40,6 +41,9 @@ class Predictor {
   virtual std::uint64_t vocabulary_size() const = 0;
   // So many rows at their beginning. The predictor must outlive the reading.
   virtual std::unique_ptr<Reading> begin(std::size_t rows) const = 0;
+  // Whether readings can be copied, so that rows that begin alike are read once up to where they
+  // part.
+  virtual bool may_be_copied() const { return false; }
   // Bytes for a row of so many tokens beyond what is always needed: 0 where memory is constant.
   virtual std::int64_t growing_memory(std::uint64_t /*tokens*/) const { return 0; }
   // Bytes that one read() of so many tokens of each row holds at the least.

@@ -16,6 +16,7 @@ class ModelPredictor final : public Predictor {
 
   std::uint64_t vocabulary_size() const override;
   std::unique_ptr<Reading> begin(std::size_t rows) const override;
+  bool may_be_copied() const override { return true; }
   std::int64_t growing_memory(std::uint64_t tokens) const override;
   std::uint64_t pass_memory(std::uint64_t rows, std::uint64_t tokens) const override;
 

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "shellgame/beliefs/predictions.h"
+#include "shellgame/episodes/schedule_source.h"
 #include "shellgame/episodes/sequence_source.h"
 #include "shellgame/episodes/trace_source.h"
 #include "shellgame/models/checkpoint.h"
@@ -385,6 +386,54 @@ TEST(Evaluate, AVocabularyThatIsTooSmallIsRefused) {
   const auto tokenizer = open_tokenizer("lexeme");
   const TraceSource rows(task_of("commands = 8\n"), *tokenizer, {.seed = 1});
   EXPECT_THROW(evaluate(untrained({}, 20), rows, 0, 1), UsageError);
+}
+
+// Cells of a schedule: rows that begin alike, are not equally long and end differently.
+TEST(Evaluate, WhatBeginsAlikeIsReadOnceAndJudgedAsIfItWereAlone) {
+  const auto tokenizer = open_tokenizer("lexeme");
+  const SourceOptions with{.seed = 1, .beliefs = true};
+  for (const std::string name : {"M5", "MR"}) {
+    std::vector<std::unique_ptr<ScheduleSource>> sources;
+    std::vector<const Source*> all;
+    for (const auto& plan :
+         schedule_cells(SHELLGAME_SOURCE_DIR "/experiments/uncertainty/schedules/" + name + ".toml",
+                        {"N=9,1,4,8"})) {
+      sources.push_back(std::make_unique<ScheduleSource>(plan, *tokenizer, with));
+      all.push_back(sources.back().get());
+    }
+    ASSERT_EQ(all.size(), 12u);
+    for (const nlohmann::json& changes :
+         {nlohmann::json(), nlohmann::json{{"model_type", "shellgame_lstm"}},
+          nlohmann::json{{"model_type", "transformer"}, {"allow_neg_eigval", nullptr}}}) {
+      nlohmann::json keys = changes;
+      if (keys.is_object()) keys["allow_neg_eigval"] = nullptr;
+      const Model model = untrained(keys, tokenizer->vocabulary_size());
+      const ModelPredictor predictor(model);
+      const EvaluationOptions options{.rows = 7, .slice = 50, .show = 12};
+      const auto together = evaluate_together(predictor, all, 0, 12, options);
+      std::uint64_t alone_tokens = 0, tokens = 0;
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        const Evaluation alone = evaluate(predictor, *all[i], 0, 12, options);
+        alone_tokens += alone.tokens;
+        tokens += together[i].tokens;
+        const Statistics a = statistics_of(alone.tally, {}),
+                         b = statistics_of(together[i].tally, {});
+        EXPECT_GT(a.cross_entropy, 0.1);
+        EXPECT_NEAR(a.cross_entropy, b.cross_entropy, 1e-5) << name << ' ' << i;
+        EXPECT_NEAR(a.regret, b.regret, 1e-5) << name << ' ' << i;
+        EXPECT_EQ(a.reveals, b.reveals);
+        ASSERT_EQ(alone.shown.size(), together[i].shown.size());
+        for (std::size_t r = 0; r < 12; ++r) {
+          ASSERT_EQ(alone.shown[r].size(), together[i].shown[r].size());
+          for (std::size_t q = 0; q < alone.shown[r].size(); ++q) {
+            EXPECT_EQ(alone.shown[r][q].value, together[i].shown[r][q].value);
+            EXPECT_NEAR(alone.shown[r][q].probability, together[i].shown[r][q].probability, 1e-5);
+          }
+        }
+      }
+      EXPECT_LT(3 * tokens, alone_tokens) << name;
+    }
+  }
 }
 
 TEST(Evaluate, LogitsThatAreNoNumbersAreAnError) {
