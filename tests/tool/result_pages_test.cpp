@@ -14,10 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// README.md and all pages of docs/ and experiments/.
+// README.md, bench/README.md and all pages of docs/ and experiments/.
 std::vector<std::string> result_pages() {
   const std::string root = SHELLGAME_SOURCE_DIR;
-  std::vector<std::string> pages = {root + "/README.md"};
+  std::vector<std::string> pages = {root + "/README.md", root + "/bench/README.md"};
   for (const char* folder : {"/docs", "/experiments"}) {
     for (const auto& entry : fs::recursive_directory_iterator(root + folder)) {
       if (entry.path().extension() == ".md") pages.push_back(entry.path().string());
