@@ -29,6 +29,7 @@ class FileSource final : public Source {
   // Line `index` modulo the number of lines.
   std::unique_ptr<Episode> episode(std::uint64_t index) const override;
   std::uint64_t episodes() const override { return lines_.size(); }
+  bool depends_on_seed() const override { return false; }
   std::uint64_t tokens() const override { return longest_; }
   std::uint64_t vocabulary_size() const override { return vocabulary_; }
   std::string name() const override { return file_; }

@@ -26,6 +26,7 @@ class ScheduleSource final : public Source {
   // index draws outcomes of its own.
   std::unique_ptr<Episode> episode(std::uint64_t index) const override;
   std::uint64_t episodes() const override { return options_.may_be_silent ? 0 : plan_->traces(); }
+  bool depends_on_seed() const override { return plan_->shows_what_is_drawn(); }
   std::uint64_t tokens() const override { return tokens_; }
   std::uint64_t vocabulary_size() const override { return tokenizer_.vocabulary_size(); }
   std::string name() const override;

@@ -1,7 +1,10 @@
 #include "shellgame/evaluate/grid.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
+#include <span>
 
 #include "shellgame/random/seeds.h"
 #include "shellgame/system/error.h"
@@ -57,13 +60,15 @@ class Grid {
     std::uint64_t total = 0;
     for (const SharedData& data : options_.points) {
       const auto source = source_of(*data, options_.seeds.front(), false);
-      total = saturating_add(
-          total, saturating_multiply(source->tokens(), options_.count, options_.seeds.size()));
+      total =
+          saturating_add(total, saturating_multiply<std::uint64_t>(
+                                    source->tokens(), count_of(*source), seeds_of(*source).size()));
     }
     Progress progress("evaluating", "tokens", total);
     const auto start = std::chrono::steady_clock::now();
     for (const SharedData& data : options_.points)
       report_.cells.push_back(cell_of(*data, progress));
+    tell_counts();
     report_.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     report_.peak_memory = peak_memory();
@@ -74,6 +79,31 @@ class Grid {
  private:
   std::unique_ptr<Source> source_of(const Data& data, std::uint64_t seed, bool beliefs) const {
     return data.source(tokenizer_, {.seed = evaluation_seed(seed), .beliefs = beliefs});
+  }
+
+  std::uint64_t count_of(const Source& source) const {
+    return source.episodes() > 0 ? std::min(options_.count, source.episodes()) : options_.count;
+  }
+
+  // Episodes that are the same for every seed are counted once.
+  std::span<const std::uint64_t> seeds_of(const Source& source) const {
+    return std::span(options_.seeds).first(source.depends_on_seed() ? options_.seeds.size() : 1);
+  }
+
+  // The number of traces as it is, not as it was asked for.
+  void tell_counts() {
+    report_.count = 0;
+    std::uint64_t once = 0;
+    for (const EvaluationCell& cell : report_.cells) {
+      for (const SeedResult& seed : cell.seeds)
+        report_.count = std::max<std::uint64_t>(report_.count, seed.statistics.traces);
+      once += cell.seeds.size() < options_.seeds.size() ? 1 : 0;
+    }
+    if (once > 0)
+      report_.notes.push_back(
+          fmt::format("the rows of {} of {} cells do not depend on the seed: they are counted "
+                      "once, not for each of {} seeds",
+                      once, report_.cells.size(), options_.seeds.size()));
   }
 
   // Whether exact beliefs are computed; says why not.
@@ -101,16 +131,15 @@ class Grid {
     StatisticsOptions of{.most_positions = options_.positions, .confidence = options_.confidence};
     const auto start = std::chrono::steady_clock::now();
     Tally all(0);
-    for (const std::uint64_t seed : options_.seeds) {
-      const auto source = source_of(data, seed, beliefs);
+    auto source = source_of(data, options_.seeds.front(), beliefs);
+    for (const std::uint64_t seed : seeds_of(*source)) {
+      if (seed != options_.seeds.front()) source = source_of(data, seed, beliefs);
       of.chance = source->chance();
       of.length = source->length();
       cell.task = source->name();
       cell.axes = source->axes();
       cell.has_beliefs = source->has_beliefs();
-      const std::uint64_t count =
-          source->episodes() > 0 ? std::min(options_.count, source->episodes()) : options_.count;
-      const Evaluation result = evaluate(predictor_, *source, 0, count, how);
+      const Evaluation result = evaluate(predictor_, *source, 0, count_of(*source), how);
       cell.tokens += result.tokens;
       cell.seeds.push_back({seed, statistics_of(result.tally, of)});
       all.append(result.tally);
