@@ -73,7 +73,7 @@ class ScheduleData final : public Data {
 Schedule read_schedule(const std::string& file);
 Schedule parse_any_schedule(std::string_view text, const std::string& file);
 
-// The cells of a schedule after settings such as "N=1,4" and "ending=c".
+// The cells of a schedule after settings such as "N=1,4" and "ending=c", or "N=1,4,ending=c".
 std::vector<std::shared_ptr<const SchedulePlan>> schedule_cells(
     const std::string& file, const std::vector<std::string>& settings);
 
