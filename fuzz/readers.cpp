@@ -6,6 +6,7 @@
 #include "shellgame/automata/automaton_file.h"
 #include "shellgame/beliefs/filter.h"
 #include "shellgame/episodes/file_source.h"
+#include "shellgame/episodes/question_rows.h"
 #include "shellgame/episodes/schedule_source.h"
 #include "shellgame/programs/execute.h"
 #include "shellgame/programs/parse.h"

@@ -17,6 +17,16 @@ std::unique_ptr<Source> Data::stream(const Tokenizer*, const SourceOptions&, std
 
 bool Data::beliefs_are_cheap(std::uint64_t, std::string&) const { return true; }
 
+std::string decoding_tokenizer(const Data& data, const std::string& named) {
+  if (!data.ids_are_text()) wrong_use("the ids of these data stand for no text");
+  const std::string own = data.tokenizer();
+  if (named.empty()) return own.empty() ? "lexeme" : own;
+  const auto is_file = [](const std::string& name) { return name != "lexeme" && name != "bytes"; };
+  if (!own.empty() && own != named && !(is_file(own) && is_file(named)))
+    wrong_use("the ids of these data are those of the tokenizer '{}', not of '{}'", own, named);
+  return named;
+}
+
 StreamSources stream_sources(const std::vector<SharedData>& data, const Tokenizer* tokenizer,
                              const SourceOptions& options, std::uint64_t segments) {
   StreamSources result;

@@ -19,6 +19,10 @@ class Data {
   // `tokenizer` is null for data that are no text, and must outlive the source.
   virtual std::unique_ptr<Source> source(const Tokenizer* tokenizer,
                                          const SourceOptions& options) const = 0;
+  // Whether the ids stand for text, whatever made them; and what did, as open_tokenizer() takes it,
+  // where data that are no text say it.
+  virtual bool ids_are_text() const { return is_text(); }
+  virtual std::string tokenizer() const { return ""; }
   // Whether an episode may be as long as one likes, so that there are streams of them.
   virtual bool goes_on() const { return false; }
   // Streams: the tokens of a segment that is as long as these data without their start, and a
@@ -37,6 +41,11 @@ class Data {
   virtual bool beliefs_are_cheap(std::uint64_t episodes, std::string& sentence) const;
 };
 using SharedData = std::shared_ptr<const Data>;
+
+// What the ids of these data are decoded by: the tokenizer that was named (empty: none was), else
+// the one that the data name, else lexemes. Throws UsageError where a file says that its ids stand
+// for no text, or are another tokenizer's (a tokenizer.json may have moved since).
+std::string decoding_tokenizer(const Data& data, const std::string& named);
 
 // The longest segment of several data, and what a stream of such segments reads.
 struct StreamSources {

@@ -109,6 +109,32 @@ std::string DataSpec::value(const std::string& key) const {
   return known == nullptr ? "" : known->usual;
 }
 
+std::vector<std::string> split_settings(std::string_view text) {
+  std::vector<std::string> settings;
+  bool takes_all = false;
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), part.size() + 1));
+    if (part.empty() && !takes_all) continue;
+    const std::size_t equals = part.find('=');
+    if (settings.empty() || (equals != std::string_view::npos && !takes_all)) {
+      settings.emplace_back(part);
+      takes_all =
+          equals != std::string_view::npos && part.find('=', equals + 1) != std::string_view::npos;
+    } else {
+      settings.back().append(",").append(part);
+    }
+  }
+  return settings;
+}
+
+std::pair<std::string, std::string> key_and_value(const std::string& setting) {
+  const std::size_t equals = setting.find('=');
+  if (equals == 0 || equals == std::string::npos)
+    wrong_use("--set must be KEY=VALUE, not '{}'", setting);
+  return {setting.substr(0, equals), setting.substr(equals + 1)};
+}
+
 nlohmann::json spec_json(const DataSpec& spec, bool all) {
   nlohmann::json json = {{"kind", spec.kind}};
   for (const DataKey& key : find_data_kind(spec.kind).keys) {

@@ -11,6 +11,8 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "shellgame/episodes/data.h"
@@ -71,6 +73,13 @@ struct DataSpec {
   std::string value(const std::string& key) const;
   friend bool operator==(const DataSpec&, const DataSpec&) = default;
 };
+
+// "modulus=5,counters=2" as "modulus=5" and "counters=2". A part without '=' belongs to the value
+// before it ("N=1,4,ending=c"), and a value that has a '=' of its own takes all that follows it
+// ("file=M5.toml,set=N=8,ending=c").
+std::vector<std::string> split_settings(std::string_view text);
+// One of them as a key and its value. Throws UsageError if it is none.
+std::pair<std::string, std::string> key_and_value(const std::string& setting);
 
 // {"kind": "traces", "group": "S5", ...}: as files have it; with `all`, usual values too.
 nlohmann::json spec_json(const DataSpec& spec, bool all);

@@ -3,8 +3,6 @@
 // to be judged on, the traces are those that the schedule counts.
 #include <fmt/format.h>
 
-#include <sstream>
-
 #include "shellgame/episodes/data_kinds.h"
 #include "shellgame/episodes/schedule_source.h"
 
@@ -20,18 +18,7 @@ SharedData schedule_data(const DataSettings& settings) {
   };
   const std::string file = value("file");
   if (file.empty()) wrong_use("data of the kind 'schedule' must name their file");
-  std::vector<std::string> changes;
-  // A number that follows a comma belongs to the name before it: "N=1,4,ending=c".
-  std::istringstream parts(value("set"));
-  for (std::string part; std::getline(parts, part, ',');) {
-    if (part.empty()) continue;
-    if (part.find('=') != std::string::npos || changes.empty()) {
-      changes.push_back(part);
-    } else {
-      changes.back() += "," + part;
-    }
-  }
-  const auto cells = schedule_cells(file, changes);
+  const auto cells = schedule_cells(file, {value("set")});
   if (cells.size() != 1)
     throw DataKeyError(
         "set", fmt::format("set must leave one cell of '{}', not {}: {} and {}", file, cells.size(),

@@ -9,6 +9,7 @@
 
 #include "shellgame/beliefs/certificate.h"
 #include "shellgame/beliefs/running_belief.h"
+#include "shellgame/episodes/data_kind.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/tasks/moves.h"
@@ -225,7 +226,9 @@ Schedule read_schedule(const std::string& file) {
 std::vector<std::shared_ptr<const SchedulePlan>> schedule_cells(
     const std::string& file, const std::vector<std::string>& settings) {
   Schedule schedule = read_schedule(file);
-  for (const std::string& setting : settings) restrict_schedule(schedule, setting);
+  for (const std::string& several : settings) {
+    for (const std::string& setting : split_settings(several)) restrict_schedule(schedule, setting);
+  }
   std::vector<std::shared_ptr<const SchedulePlan>> cells;
   for (const ScheduleCell& cell : cells_of(schedule))
     cells.push_back(std::make_shared<SchedulePlan>(schedule, cell));

@@ -26,6 +26,7 @@ class ScheduleSource final : public Source {
   // index draws outcomes of its own.
   std::unique_ptr<Episode> episode(std::uint64_t index) const override;
   std::uint64_t episodes() const override { return options_.may_be_silent ? 0 : plan_->traces(); }
+  bool depends_on_seed() const override { return plan_->shows_what_is_drawn(); }
   std::uint64_t tokens() const override { return tokens_; }
   std::uint64_t vocabulary_size() const override { return tokenizer_.vocabulary_size(); }
   std::string name() const override;
@@ -73,7 +74,7 @@ class ScheduleData final : public Data {
 Schedule read_schedule(const std::string& file);
 Schedule parse_any_schedule(std::string_view text, const std::string& file);
 
-// The cells of a schedule after settings such as "N=1,4" and "ending=c".
+// The cells of a schedule after settings such as "N=1,4" and "ending=c", or "N=1,4,ending=c".
 std::vector<std::shared_ptr<const SchedulePlan>> schedule_cells(
     const std::string& file, const std::vector<std::string>& settings);
 

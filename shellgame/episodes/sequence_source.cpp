@@ -104,10 +104,8 @@ SequenceSource::SequenceSource(const SequenceSpec& spec, const SourceOptions& op
       first_target_(targets_of(spec, *task_).first),
       tree_(tree_of(targets_of(spec, *task_))),
       options_(options) {
-  if (!options.steps) return;
-  if (spec.kind != "word-problem")
-    wrong_use("probes read traces and word problems, not {}", spec.kind);
-  group_.emplace(NumberedGroup::parse(spec.group));
+  if (options.steps && spec.kind == "word-problem")
+    group_.emplace(NumberedGroup::parse(spec.group));
 }
 
 std::unique_ptr<Episode> SequenceSource::episode(std::uint64_t index) const {

@@ -17,7 +17,6 @@ namespace shellgame {
 class SequenceSource final : public Source {
  public:
   // Sequences of one kind with lengths from spec.min to spec.max.
-  // Throws UsageError if steps are asked for that the kind has not.
   SequenceSource(const SequenceSpec& spec, const SourceOptions& options);
 
   std::unique_ptr<Episode> episode(std::uint64_t index) const override;

@@ -73,9 +73,9 @@ std::string axes_words(const std::vector<Coordinate>& axes);
 nlohmann::ordered_json axis_json(const Coordinate& axis);
 
 struct SourceOptions {
-  std::uint64_t seed = 0;      // the generator's (evaluation_seed() of a person's, to evaluate)
-  bool beliefs = true;         // of uncertain data: exact beliefs with the questions
-  bool steps = false;          // steps and kinds of tokens with the pieces
+  std::uint64_t seed = 0;  // the generator's (evaluation_seed() of a person's, to evaluate)
+  bool beliefs = true;     // of uncertain data: exact beliefs with the questions
+  bool steps = false;      // steps and kinds of tokens with the pieces, where the source has them
   bool may_be_silent = false;  // episodes without a question are no error (in training)
 };
 
@@ -87,6 +87,9 @@ class Source {
   virtual std::unique_ptr<Episode> episode(std::uint64_t index) const = 0;
   // How many different ones there are; 0: as many as there are indices.
   virtual std::uint64_t episodes() const { return 0; }
+  // Whether another seed gives other tokens. If not, the episodes of two seeds are the same ones,
+  // and who counts both counts each twice.
+  virtual bool depends_on_seed() const { return true; }
   // All of an episode as one piece, which replaces what `piece` held, its memory used again.
   virtual void whole(std::uint64_t index, Piece& piece) const;
   // Of one episode: exact where all are equally long, else of a typical one.

@@ -21,15 +21,20 @@ std::uint64_t bytes_of(const Source& source) {
 
 }  // namespace
 
-WholeEpisodes::WholeEpisodes(std::unique_ptr<Source> source, std::uint64_t count)
+WholeEpisodes::WholeEpisodes(std::unique_ptr<Source> source, std::uint64_t count, bool needs_steps)
     : source_(std::move(source)) {
-  if (source_->variables() == 0) wrong_use("probes need steps, and {} has none", source_->name());
+  if (needs_steps && source_->variables() == 0)
+    wrong_use(
+        "this probe needs steps that move values between variables, and '{}' has none: betas and "
+        "intervene take any data",
+        source_->name());
   require_memory(saturating_multiply(count, bytes_of(*source_)),
                  fmt::format("{} traces of {} tokens", count, source_->tokens()));
   all_.resize(count);
   parallel_for(count, [&](std::size_t i) {
     Piece piece;
     source_->whole(i, piece);
+    if (piece.kinds.empty()) piece.kinds.assign(piece.ids.size(), TokenKind::kOther);
     all_[i] = {.ids = {piece.ids.begin(), piece.ids.end()},
                .kinds = std::move(piece.kinds),
                .steps = std::move(piece.steps),

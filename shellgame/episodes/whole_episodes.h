@@ -1,4 +1,5 @@
 // The first episodes of a source, kept whole, with steps and kinds of tokens: what probes read.
+// Where a source has no steps, a token's kind is not known.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +19,9 @@ struct WholeEpisode {
 
 class WholeEpisodes {
  public:
-  // Episodes 0, ..., count - 1 of a source that has steps. Throws Error, before any is made, if
-  // memory cannot hold them.
-  WholeEpisodes(std::unique_ptr<Source> source, std::uint64_t count);
+  // Episodes 0, ..., count - 1. Throws UsageError if the source has no steps and they are needed,
+  // Error, before any is made, if memory cannot hold them.
+  WholeEpisodes(std::unique_ptr<Source> source, std::uint64_t count, bool needs_steps = true);
 
   const std::vector<WholeEpisode>& all() const { return all_; }
   const Source& source() const { return *source_; }

@@ -45,7 +45,7 @@ struct EvaluationCell {
 
 struct EvaluationReport {
   std::string model, mode, precision;  // mode: "teacher" or "free"
-  std::uint64_t count = 0;             // traces of each seed
+  std::uint64_t count = 0;             // traces of each seed, of the cell that has most
   double confidence = 0.95;
   std::optional<TaskRecord> trained = {};  // what the model is for, where that is known
   std::vector<EvaluationCell> cells;

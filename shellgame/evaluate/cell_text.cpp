@@ -174,16 +174,29 @@ std::string task_text(const EvaluationReport& report) {
   return fmt::format("{}", fmt::join(names, "; "));
 }
 
+// Of each seed: "12", or "2 to 12" where cells differ.
+std::string counts_text(const EvaluationReport& report) {
+  std::uint64_t least = report.count;
+  for (const EvaluationCell& cell : report.cells) {
+    for (const SeedResult& seed : cell.seeds)
+      least = std::min<std::uint64_t>(least, seed.statistics.traces);
+  }
+  return least == report.count ? fmt::format("{}", least)
+                               : fmt::format("{} to {}", least, report.count);
+}
+
 }  // namespace
 
 std::string to_text(const EvaluationReport& report) {
   std::string text =
       fmt::format("{}\n{}, {}, {}, {} trace{} a seed", report.model, task_text(report),
                   report.mode == "free" ? "free-running" : "teacher-forced", report.precision,
-                  report.count, report.count == 1 ? "" : "s");
+                  counts_text(report), report.count == 1 ? "" : "s");
   if (!report.cells.empty()) {
-    text += report.cells.front().seeds.size() > 1 ? ", seeds" : ", seed";
-    for (const SeedResult& seed : report.cells.front().seeds) text += fmt::format(" {}", seed.seed);
+    const auto most = std::ranges::max_element(
+        report.cells, {}, [](const EvaluationCell& cell) { return cell.seeds.size(); });
+    text += most->seeds.size() > 1 ? ", seeds" : ", seed";
+    for (const SeedResult& seed : most->seeds) text += fmt::format(" {}", seed.seed);
     text += fmt::format("; chance {:.4g}, bounds {:.4g} %", report.cells.front().all.chance,
                         100 * report.confidence);
   }

@@ -311,6 +311,10 @@ FilterPredictorOptions parse_filter_predictor(const std::string& kind, Precision
                                               std::uint64_t window) {
   if ((kind == "window") != (window > 0))
     wrong_use("--window N must be given with --filter window, and with no other filter");
+  if (precision != Precision::kFp64 && kind == "rational")
+    wrong_use("the rational filter is exact: it takes no --precision");
+  if (precision != Precision::kFp64 && (kind == "uniform" || kind == "last-seen"))
+    wrong_use("the baseline '{}' computes nothing: it takes no --precision", kind);
   FilterPredictorOptions options;
   options.filter.window = window;
   options.filter.filter.precision = precision;

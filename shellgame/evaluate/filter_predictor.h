@@ -75,6 +75,8 @@ class FilterPredictor final : public Predictor {
 
 // The words of `evaluate --filter`: the kinds of filters, "window", "uniform", "last-seen".
 std::vector<std::string> filter_predictor_names();
+// Throws UsageError for a name that is none, for a window of another one than "window", and for a
+// precision of what computes in none.
 FilterPredictorOptions parse_filter_predictor(const std::string& kind, Precision precision,
                                               std::uint64_t window);
 

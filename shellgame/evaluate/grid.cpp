@@ -1,5 +1,7 @@
 #include "shellgame/evaluate/grid.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <span>
@@ -61,8 +63,9 @@ class Grid {
     std::uint64_t total = 0;
     for (const SharedData& data : options_.points) {
       const auto source = source_of(*data, options_.seeds.front(), false);
-      total = saturating_add(
-          total, saturating_multiply(source->tokens(), rows_of(*source), options_.seeds.size()));
+      total =
+          saturating_add(total, saturating_multiply<std::uint64_t>(
+                                    source->tokens(), count_of(*source), seeds_of(*source).size()));
     }
     Progress progress("evaluating", "tokens", total);
     const auto start = std::chrono::steady_clock::now();
@@ -71,6 +74,7 @@ class Grid {
       for (EvaluationCell& cell : cells_of({options_.points.data() + from, to - from}, progress))
         report_.cells.push_back(std::move(cell));
     }
+    tell_counts();
     report_.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     report_.peak_memory = peak_memory();
@@ -81,6 +85,31 @@ class Grid {
  private:
   std::unique_ptr<Source> source_of(const Data& data, std::uint64_t seed, bool beliefs) const {
     return data.source(tokenizer_, {.seed = evaluation_seed(seed), .beliefs = beliefs});
+  }
+
+  std::uint64_t count_of(const Source& source) const {
+    return source.episodes() > 0 ? std::min(options_.count, source.episodes()) : options_.count;
+  }
+
+  // Episodes that are the same for every seed are counted once.
+  std::span<const std::uint64_t> seeds_of(const Source& source) const {
+    return std::span(options_.seeds).first(source.depends_on_seed() ? options_.seeds.size() : 1);
+  }
+
+  // The number of traces as it is, not as it was asked for.
+  void tell_counts() {
+    report_.count = 0;
+    std::uint64_t once = 0;
+    for (const EvaluationCell& cell : report_.cells) {
+      for (const SeedResult& seed : cell.seeds)
+        report_.count = std::max<std::uint64_t>(report_.count, seed.statistics.traces);
+      once += cell.seeds.size() < options_.seeds.size() ? 1 : 0;
+    }
+    if (once > 0)
+      report_.notes.push_back(
+          fmt::format("the rows of {} of {} cells do not depend on the seed: they are counted "
+                      "once, not for each of {} seeds",
+                      once, report_.cells.size(), options_.seeds.size()));
   }
 
   // Whether exact beliefs are computed; says why not.
@@ -100,18 +129,16 @@ class Grid {
     std::size_t end = from + 1;
     if (family.empty()) return end;
     const auto first = source_of(*options_.points[from], options_.seeds.front(), false);
-    const std::uint64_t count = rows_of(*first);
+    const std::uint64_t count = count_of(*first);
     std::uint64_t tokens = saturating_multiply(first->tokens(), count);
     for (; end < options_.points.size() && options_.points[end]->family() == family; ++end) {
       const auto next = source_of(*options_.points[end], options_.seeds.front(), false);
       tokens = saturating_add(tokens, saturating_multiply(next->tokens(), count));
-      if (rows_of(*next) != count || tokens > kMostTogether) break;
+      if (count_of(*next) != count || seeds_of(*next).size() != seeds_of(*first).size() ||
+          tokens > kMostTogether)
+        break;
     }
     return end;
-  }
-
-  std::uint64_t rows_of(const Source& source) const {
-    return source.episodes() > 0 ? std::min(options_.count, source.episodes()) : options_.count;
   }
 
   std::vector<EvaluationCell> cells_of(std::span<const SharedData> points, Progress& progress) {
@@ -130,14 +157,15 @@ class Grid {
         points.size(), {.most_positions = options_.positions, .confidence = options_.confidence});
     std::vector<bool> beliefs;
     for (const SharedData& data : points) beliefs.push_back(beliefs_of(*data));
-    for (const std::uint64_t seed : options_.seeds) {
+    const auto some = source_of(*points.front(), options_.seeds.front(), false);
+    for (const std::uint64_t seed : seeds_of(*some)) {
       std::vector<std::unique_ptr<Source>> sources;
       std::vector<const Source*> all;
       for (std::size_t i = 0; i < points.size(); ++i) {
         sources.push_back(source_of(*points[i], seed, beliefs[i]));
         all.push_back(sources.back().get());
       }
-      const auto results = evaluate_together(predictor_, all, 0, rows_of(*all.front()), how);
+      const auto results = evaluate_together(predictor_, all, 0, count_of(*all.front()), how);
       for (std::size_t i = 0; i < points.size(); ++i) {
         const Source& source = *sources[i];
         EvaluationCell& cell = cells[i];

@@ -93,7 +93,8 @@ ProbeEntry betas_probe() {
                 return probe_betas(question.model, question.episodes.all());
               },
           .as_text = betas_as_text,
-          .csv_rows = "kinds"};
+          .csv_rows = "kinds",
+          .needs_steps = false};
 }
 
 }  // namespace shellgame

@@ -186,7 +186,8 @@ ProbeEntry intervene_probe() {
                                         .amounts = given.value("amounts", std::vector<double>())});
               },
           .as_text = intervene_as_text,
-          .keeps_episodes = false};
+          .keeps_episodes = false,
+          .needs_steps = false};
 }
 
 }  // namespace shellgame

@@ -30,6 +30,7 @@ struct ProbeEntry {
   std::string rows = "heads";  // the key of the list of rows
   std::string csv_rows = {};   // that of the CSV, if another
   bool keeps_episodes = true;  // false: it makes episodes from their source by itself
+  bool needs_steps = true;     // false: it also takes data that have none (counters, a file)
 };
 
 // Throws UsageError if the name is taken.

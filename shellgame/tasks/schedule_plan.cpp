@@ -120,9 +120,12 @@ SchedulePlan::SchedulePlan(Schedule schedule, const ScheduleCell& cell)
   }
   table_ = std::move(table);
 
+  bool drawn = schedule_.start.empty();  // something by now
   for (std::size_t at = 0; at < order_.size(); ++at) {
     const Leaf& leaf = leaves_[0][order_[at]];
+    drawn = drawn || (leaf.hidden && !leaf.outcome);
     if (leaf.print) {
+      shows_drawn_ = shows_drawn_ || (drawn && !leaf.shows);
       last_print_ = at;
       marked_ = marked_ || kinds_[order_[at]]->ask;
     } else {

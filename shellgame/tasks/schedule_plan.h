@@ -37,6 +37,8 @@ class SchedulePlan {
   bool forced() const { return forced_; }
   // Whether a command or the start is hidden.
   bool is_uncertain() const { return hidden_ || schedule_.start.empty(); }
+  // Whether a print shows what chance decides; if not, the text does not depend on the seed.
+  bool shows_what_is_drawn() const { return shows_drawn_; }
   // Whether the print that is step `at` is asked for.
   bool asks(std::size_t at) const;
   // Whether any step is.
@@ -72,7 +74,7 @@ class SchedulePlan {
   std::vector<std::vector<VariableId>> names_of_;  // the naming of each of these
   std::uint64_t commands_ = 0;
   std::size_t last_print_ = SIZE_MAX, last_forced_ = 0;  // steps; the second is one past it
-  bool forced_ = false, hidden_ = false, marked_ = false;
+  bool forced_ = false, hidden_ = false, marked_ = false, shows_drawn_ = false;
 };
 
 // One trace. The plan must outlive it.

@@ -173,7 +173,8 @@ void ScheduleOptions::add(CLI::App* command) {
       ->group(group);
   command
       ->add_option("--set", settings,
-                   "numbers of a schedule's parameter, or its endings: N=1,4 or ending=c")
+                   "numbers of a schedule's parameter, or its endings: N=1,4 or ending=c, or both: "
+                   "N=1,4,ending=c")
       ->type_name("NAME=VALUE,...")
       ->allow_extra_args(false)
       ->group(group);

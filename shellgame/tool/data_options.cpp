@@ -26,7 +26,8 @@ DataOptions::DataOptions(CLI::App* command) : given_(std::make_shared<Given>()) 
   CLI::Option* set = command->get_option("--set");
   set->description(
       "a key of the data (modulus=5, length=32,64), a schedule's parameter or endings (N=1,4, "
-      "ending=c); several values of an axis are cells");
+      "ending=c); several in one (N=8,ending=c) or one by one; several values of an axis are "
+      "cells");
   set->group(group);
   given_->task.emplace(command, std::vector<std::string>{"commands", "spacing", "stages"});
 }
@@ -62,16 +63,15 @@ void DataOptions::add_settings(const DataKind& kind, DataSpec& spec, DataAxes& a
                 axis == "length" ? "lengths" : axis);
     all[axis] = values;
   }
-  for (const std::string& setting : given_->schedule.settings) {
-    const std::size_t equals = setting.find('=');
-    if (equals == 0 || equals == std::string::npos)
-      wrong_use("--set must be KEY=VALUE, not '{}'", setting);
-    const std::string key = setting.substr(0, equals), value = setting.substr(equals + 1);
-    if (std::ranges::find(kind.axes, key) == kind.axes.end()) {
-      spec.settings[key] = value;
-    } else {
-      all[key].clear();
-      for (const std::string_view part : parts_between(value, ',')) all[key].emplace_back(part);
+  for (const std::string& several : given_->schedule.settings) {
+    for (const std::string& setting : split_settings(several)) {
+      const auto [key, value] = key_and_value(setting);
+      if (std::ranges::find(kind.axes, key) == kind.axes.end()) {
+        spec.settings[key] = value;
+      } else {
+        all[key].clear();
+        for (const std::string_view part : parts_between(value, ',')) all[key].emplace_back(part);
+      }
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "shellgame/evaluate/evaluate_filter.h"
 #include "shellgame/evaluate/filter_predictor.h"
 #include "shellgame/sequences/sequence.h"
 #include "shellgame/system/error.h"
@@ -59,26 +60,6 @@ std::optional<Experiment> task_of_run(const Given& given, EvaluateOptions& optio
   return experiment;
 }
 
-EvaluationReport evaluate_filter(const Given& given, EvaluateOptions& options) {
-  const Data& first = *options.grid.points.front();
-  if (!first.is_text()) wrong_use("--filter reads traces, and these data are no text");
-  const std::string precision =
-      given.command->count("--precision") > 0 ? options.model.precision : "fp64";
-  const auto tokenizer = open_tokenizer(options.tokenizer.empty() ? "lexeme" : options.tokenizer);
-  FilterPredictor filter(
-      *tokenizer, parse_filter_predictor(given.filter, parse_precision(precision), given.window));
-  if (given.filter == "gain") {
-    // One gain a symbol, from traces of training seeds.
-    constexpr std::uint64_t kTraces = 16;
-    for (const SharedData& data : options.grid.points)
-      filter.fit_gains(*data->source(tokenizer.get(), {.seed = 0, .beliefs = false}), 0, kTraces);
-  }
-  options.grid.model = "filter " + given.filter;
-  if (given.window > 0) options.grid.model += fmt::format(" of {} commands", given.window);
-  options.grid.precision = precision;
-  return evaluate_grid(options.grid, filter, tokenizer.get());
-}
-
 // What cells have in common: of a run what its stages have, of a model what it was made for.
 DataSpec experiment_spec(const Experiment* run, const TaskRecord& record) {
   const bool has_axes = !find_data_kind(record.data.kind).axes.empty();
@@ -112,7 +93,20 @@ EvaluationReport report_of(const Given& given) {
     options.grid.notes.push_back(
         fmt::format("the task is the model's own: {}", spec_json(base, false).dump()));
   if (record) options.grid.trained = *record;
-  if (!given.filter.empty()) return evaluate_filter(given, options);
+  if (!given.filter.empty())
+    return evaluate_filter(
+        options.grid,
+        {.filter = given.filter,
+         .precision = given.command->count("--precision") > 0 ? options.model.precision : "",
+         .window = given.window,
+         // That of a run is for its own task.
+         .tokenizer =
+             options.grid.points.front()->is_text() ? options.tokenizer : given.options.tokenizer});
+  for (const SharedData& point : options.grid.points) {
+    // Ids that say what made them must be the model's.
+    if (!point->is_text() && !point->tokenizer().empty() && !options.tokenizer.empty())
+      decoding_tokenizer(*point, options.tokenizer);
+  }
   if (std::ranges::find(kModelPrecisions, options.model.precision) == kModelPrecisions.end())
     wrong_use("--precision of a model must be {}, not '{}'", fmt::join(kModelPrecisions, ", "),
               options.model.precision);
@@ -176,6 +170,7 @@ void add_evaluate(CLI::App& app) {
        "shellgame evaluate --run DIR --mode free --seed 0..4 --format json --output results.json",
        "shellgame evaluate --model DIR --kind parity --lengths 40,64,128,256",
        "shellgame evaluate --model DIR --data questions.jsonl",
+       "shellgame evaluate --filter exact --data questions.jsonl",
        "shellgame evaluate --filter linear --precision bf16 --group S3 --moves swaps --uncertainty "
        "branching --commands 64,512",
        "shellgame evaluate --run DIR --schedule M5.toml --schedule Z.toml --set N=16,256 --format "
@@ -191,6 +186,10 @@ void add_evaluate(CLI::App& app) {
                     {"fp32", "fp64", "bf16", "fp16", "fp8-e4m3", "fp8-e5m2"});
   set_help(command->get_option("--precision"),
            "the numbers to compute with; of a filter fp64 by default, and fp8 only there");
+  set_help(
+      command->get_option("--tokenizer"),
+      "lexeme, bytes, or a tokenizer.json; by default the model's own, if any, of a filter the "
+      "one that a file of questions names");
   add_plugin_option(command, given->plugins);
   command
       ->add_option("--sweep", given->sweep,

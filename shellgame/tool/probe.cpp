@@ -71,12 +71,7 @@ void run_on_sweep(const Given& given) {
     run(one);
     const SweepJson report = parse_ordered_json(read_file(one.options.output), one.options.output);
     std::filesystem::remove(one.options.output);
-    SweepJson cells = report.at("cells");
-    for (SweepJson head : report.at("heads")) {
-      head["axes"] = {"layer", "head"};
-      cells.push_back(head);
-    }
-    return cells;
+    return probe_cells(report);
   };
   const SweepJson results =
       evaluate_sweep({.sweep = given.sweep,

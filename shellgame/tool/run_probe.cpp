@@ -1,6 +1,8 @@
 // The learning part's side of `shellgame probe`.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "shellgame/models/checkpoint.h"
 #include "shellgame/models/model_tokenizer.h"
 #include "shellgame/probe/probe.h"
@@ -40,11 +42,9 @@ void check_vocabulary(const Model& model, std::uint64_t tokens, const std::strin
 
 // `report`: what was asked; the answer is added to it.
 void write_report(const ProbeOptions& options, const ProbeEntry& probe, const Model& model,
-                  const WholeEpisodes& traces, Json report) {
-  report.update(probe.ask({.model = model,
-                           .episodes = traces,
-                           .count = options.count,
-                           .settings = settings_of(options)}));
+                  const WholeEpisodes& traces, std::uint64_t count, Json report) {
+  report.update(probe.ask(
+      {.model = model, .episodes = traces, .count = count, .settings = settings_of(options)}));
   OutputFile file(options.output);
   if (options.format == "json") {
     file.write(report.dump(1) + "\n");
@@ -53,7 +53,7 @@ void write_report(const ProbeOptions& options, const ProbeEntry& probe, const Mo
   } else {
     file.write(printable_lines(fmt::format("{}: {}, {}, {} traces\n", options.model.directory,
                                            report.at("task").get<std::string>(),
-                                           axes_words(traces.source().axes()), options.count) +
+                                           axes_words(traces.source().axes()), count) +
                                probe_as_text(probe, report)));
   }
   file.commit();
@@ -72,12 +72,15 @@ void run_probe(const ProbeOptions& options) {
   auto source = options.data->source(
       tokenizer.get(), {.seed = evaluation_seed(options.seed), .beliefs = beliefs, .steps = true});
   check_vocabulary(model, source->vocabulary_size(), source->name());
+  const std::uint64_t count =
+      source->episodes() > 0 ? std::min(options.count, source->episodes()) : options.count;
   Json asked = {{"model", options.model.directory}, {"task", source->name()}};
   for (const Coordinate& axis : source->axes()) asked[axis.name] = axis_json(axis);
-  asked["count"] = options.count;
+  asked["count"] = count;
   asked["seed"] = options.seed;
-  const std::uint64_t kept = probe.keeps_episodes ? options.count : 0;
-  write_report(options, probe, model, WholeEpisodes(std::move(source), kept), asked);
+  const WholeEpisodes episodes(std::move(source), probe.keeps_episodes ? count : 0,
+                               probe.needs_steps);
+  write_report(options, probe, model, episodes, count, asked);
 }
 
 }  // namespace shellgame

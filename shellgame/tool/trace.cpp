@@ -3,26 +3,19 @@
 
 #include <fmt/format.h>
 
-#include "shellgame/beliefs/predictions.h"
-#include "shellgame/episodes/file_source.h"
+#include "shellgame/episodes/data_kind.h"
+#include "shellgame/episodes/question_rows.h"
+#include "shellgame/episodes/schedule_source.h"
+#include "shellgame/episodes/schedule_writer.h"
 #include "shellgame/episodes/trace_source.h"
-#include "shellgame/sequences/word_problem.h"
+#include "shellgame/episodes/trace_writer.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
-#include "shellgame/system/memory.h"
 #include "shellgame/system/messages.h"
-#include "shellgame/system/progress.h"
-#include "shellgame/system/saturating.h"
-#include "shellgame/system/threads.h"
 #include "shellgame/tasks/task_file.h"
 #include "shellgame/tasks/task_keys.h"
-#include "shellgame/tasks/trace_size.h"
-#include "shellgame/tokens/shard.h"
-#include "shellgame/tokens/token_maker.h"
 #include "shellgame/tool/command.h"
-#include "shellgame/tool/kind_questions.h"
 #include "shellgame/tool/plugins.h"
-#include "shellgame/tool/schedule_traces.h"
 #include "shellgame/tool/verify.h"
 
 namespace shellgame {
@@ -40,227 +33,90 @@ struct TraceOptions {
   CLI::Option* count_option = nullptr;
 };
 
-// Longer traces than this are made piece by piece.
-constexpr std::uint64_t kWholeCommands = 1 << 16;
-constexpr std::uint64_t kPieceCommands = 1 << 12;
+TraceForm form_of(const std::string& word) {
+  if (word == "jsonl") return TraceForm::kJson;
+  if (word == "tokens") return TraceForm::kTokens;
+  return word == "word-problem" ? TraceForm::kWordProblem : TraceForm::kText;
+}
 
-// Traces are made in parallel, some at a time, and written in their order: the bytes do not depend
-// on the threads.
-class TraceWriter {
- public:
-  explicit TraceWriter(const TraceOptions& options)
-      : options_(options), sampler_(options.task->resolve()), maker_(sampler_) {
-    if (options_.with_beliefs && options_.format != "jsonl")
-      wrong_use("--with-beliefs needs --format jsonl, not {}", options_.format);
-    if (options_.verify) replay_.emplace(options_.replay);
-  }
+// Calls write with a replay, or with null if none is asked for, and reports what the replay found.
+void with_replay(const TraceOptions& options, const std::function<void(Replay*)>& write) {
+  if (!options.verify) return write(nullptr);
+  Replay replay(options.replay);
+  write(&replay);
+  report_replay(replay.finish(), "text", ReplayPlace::kMessages);
+}
 
-  void run() {
-    require_trace_in_memory();
-    if (options_.format == "tokens") {
-      write_tokens();
-    } else if (options_.format == "questions") {
-      write_questions();
-    } else if (options_.format == "word-problem") {
-      write_words();
-    } else {
-      write_text();
-    }
-    if (replay_) report_replay(replay_->finish(), "text", ReplayPlace::kMessages);
-  }
-
- private:
-  std::uint64_t commands() const {
-    std::uint64_t most = sampler_.task().commands;
-    for (const Stage& stage : sampler_.task().stages) most = std::max(most, stage.commands);
-    return most;
-  }
-
-  // Long text goes out in pieces; all else holds a whole trace.
-  bool in_pieces() const {
-    return commands() > kWholeCommands && options_.format == "text" && !options_.verify;
-  }
-
-  void require_trace_in_memory() const {
-    if (commands() <= kWholeCommands || in_pieces()) return;
-    require_memory(saturating_multiply(commands(), trace_bytes_per_command(sampler_)),
-                   fmt::format("a trace of {} commands that is made in one piece", commands()));
-  }
-
-  // How many traces are made at once: as many as take some megabytes.
-  std::size_t block_size() const {
-    const std::uint64_t events =
-        saturating_multiply<std::uint64_t>(commands(), sampler_.names()->size() + 8);
-    const std::uint64_t fit = std::max<std::uint64_t>(1, (std::uint64_t{1} << 22) / events);
-    return static_cast<std::size_t>(std::min(std::max<std::uint64_t>(options_.count, 1), fit));
-  }
-
-  // Calls make(slot, index) in parallel and take(slot) in order, in blocks that fit memory.
-  template <class Make, class Take>
-  void in_order(const Make& make, const Take& take) {
-    const std::uint64_t block = block_size();
-    Progress progress("writing traces", "traces", options_.count);
-    for (std::uint64_t done = 0; done < options_.count; done += block) {
-      const std::uint64_t size = std::min(block, options_.count - done);
-      // A few traces an item: small traces would drown in the cost of handing them out.
-      const std::uint64_t items = std::min<std::uint64_t>(size, 64);
-      parallel_for(items, [&](std::size_t item) {
-        for (std::uint64_t i = size * item / items; i < size * (item + 1) / items; ++i) {
-          make(i, options_.first_index + done + i);
-        }
+// Rows with the places at which a value is asked for, of any data; `replay` gets what a row is
+// from.
+void write_rows(const TraceOptions& options, const std::vector<SharedData>& data,
+                const std::function<void(const QuestionPlace&)>& replay = {}) {
+  const auto tokenizer =
+      data.front()->is_text() ? open_tokenizer(options.tokenizer) : std::unique_ptr<Tokenizer>();
+  OutputFile file(options.output);
+  write_questions(
+      data, options.seed,
+      {.first = options.first_index, .count = options.count, .tokenizer = tokenizer.get()},
+      [&](const QuestionPlace& place, std::string_view line) {
+        file.write(line);
+        if (replay) replay(place);
       });
-      for (std::uint64_t i = 0; i < size; ++i) take(i, options_.first_index + done + i);
-      progress.advance(size);
-    }
-  }
+  file.commit();
+}
 
-  void write_text() {
-    OutputFile file(options_.output);
-    const bool json = options_.format == "jsonl";
-    if (in_pieces()) return write_streams(file);
-    std::vector<Trace> traces(block_size());
-    std::vector<std::string> lines(json ? traces.size() : 0);
-    in_order(
-        [&](std::uint64_t slot, std::uint64_t index) {
-          maker_.make(options_.seed, index, traces[slot], json);
-          if (!json) return;
-          lines[slot].clear();
-          if (!options_.with_beliefs) return maker_.append_json(traces[slot], lines[slot]);
-          const RevealBeliefs beliefs = predictions(traces[slot].program, traces[slot].reveals);
-          maker_.append_json(traces[slot], lines[slot], &beliefs);
-        },
-        [&](std::uint64_t slot, std::uint64_t index) {
-          const Trace& trace = traces[slot];
-          if (replay_) replay_->add(trace.index, trace.text.view(), trace.python_seed);
-          if (json) {
-            file.write(lines[slot]);
-          } else {
-            begin_text(file, index);
-            file.write(trace.text.view());
-          }
-        });
-    file.commit();
-  }
+TraceFileOptions file_options(const TraceOptions& options, Replay* replay) {
+  if (options.with_beliefs && options.format != "jsonl")
+    wrong_use("--with-beliefs needs --format jsonl, not {}", options.format);
+  return {.count = options.count,
+          .seed = options.seed,
+          .first_index = options.first_index,
+          .output = options.output,
+          .headers = !options.bare,
+          .beliefs = options.with_beliefs,
+          .replay = replay};
+}
 
-  void begin_text(OutputFile& file, std::uint64_t index) {
-    if (index != options_.first_index) file.write("\n");
-    if (!options_.bare) file.write(maker_.header(options_.seed, index));
+void write_task_traces(const TraceOptions& options, Replay* replay) {
+  const Task task = options.task->resolve();
+  TraceFileOptions file = file_options(options, replay);
+  if (options.format == "questions") {
+    if (!task.stages.empty()) wrong_use("--format questions takes no --stages");
+    const Sampler sampler(task);
+    const TraceMaker maker(sampler);
+    Trace trace;
+    const auto replay_row = [&](const QuestionPlace& place) {
+      if (replay == nullptr) return;
+      maker.make(options.seed, place.index, trace, false);
+      replay->add(place.index, trace.text.view(), trace.python_seed);
+    };
+    return write_rows(options, {std::make_shared<TraceData>(task)}, replay_row);
   }
+  if (options.format != "tokens") return write_traces(task, form_of(options.format), file);
+  if (options.output == "-")
+    wrong_use(
+        "--output must be a file for --format tokens, since the index is written beside it, not "
+        "'-'");
+  const auto tokenizer = open_tokenizer(options.tokenizer);
+  file.tokenizer = tokenizer.get();
+  write_traces(task, TraceForm::kTokens, file);
+}
 
-  // Long traces: one piece in memory at a time.
-  void write_streams(OutputFile& file) {
-    Program piece;
-    Buffer<char> text;
-    Progress progress("writing traces", "commands",
-                      saturating_multiply(options_.count, commands()));
-    for (std::uint64_t index = options_.first_index; index < options_.first_index + options_.count;
-         ++index) {
-      begin_text(file, index);
-      ProgramStream stream(sampler_, options_.seed, index);
-      std::uint64_t done = 0;
-      while (stream.next(piece, kPieceCommands)) {
-        text.clear();
-        std::uint64_t environment = piece.environment_before();
-        maker_.cache().append(piece, text, done, environment, nullptr);
-        file.write(text.view());
-        progress.advance(kPieceCommands);
-      }
-    }
-    file.commit();
-  }
-
-  void write_tokens() {
-    if (options_.output == "-") {
-      wrong_use(
-          "--output must be a file for --format tokens, since the index is written beside it, not "
-          "'-'");
-    }
-    const auto tokenizer = open_tokenizer(options_.tokenizer);
-    const TokenMaker tokens(sampler_, *tokenizer);
-    ShardIndex index;
-    index.tokenizer = tokenizer->name();
-    index.vocabulary_size = tokenizer->vocabulary_size();
-    index.seed = options_.seed;
-    index.first_index = options_.first_index;
-    index.task = write_task(sampler_.task());
-    ShardWriter shard(options_.output, index);
-    std::vector<TokenTrace> traces(block_size());
-    in_order([&](std::uint64_t slot,
-                 std::uint64_t i) { tokens.make(options_.seed, i, traces[slot], false); },
-             [&](std::uint64_t slot, std::uint64_t i) {
-               shard.add(traces[slot].ids.data(), traces[slot].ids.size());
-               shard.end_trace();
-               if (!replay_) return;
-               Trace& trace = traces[slot].trace;
-               maker_.make(options_.seed, i, trace, false);
-               replay_->add(i, trace.text.view(), trace.python_seed);
-             });
-    shard.commit();
-  }
-
-  // Token ids with the places at which a value is asked for, and the exact beliefs.
-  void write_questions() {
-    if (!sampler_.task().stages.empty()) wrong_use("--format questions takes no --stages");
-    const auto tokenizer = open_tokenizer(options_.tokenizer);
-    const TraceSource source(sampler_.task(), *tokenizer, {.seed = options_.seed});
-    OutputFile file(options_.output);
-    std::vector<std::string> lines(block_size());
-    std::vector<Trace> traces(replay_ ? lines.size() : 0);
-    in_order(
-        [&](std::uint64_t slot, std::uint64_t index) {
-          Piece piece;
-          source.whole(index, piece);
-          lines[slot] = question_line(piece, source.has_beliefs());
-          if (replay_) maker_.make(options_.seed, index, traces[slot], false);
-        },
-        [&](std::uint64_t slot, std::uint64_t index) {
-          file.write(lines[slot]);
-          if (replay_) replay_->add(index, traces[slot].text.view(), traces[slot].python_seed);
-        });
-    file.commit();
-  }
-
-  // The same commands as element numbers, with their running products.
-  void write_words() {
-    const Task& task = sampler_.task();
-    if (task.uncertain())
-      wrong_use("--format word-problem needs --uncertainty none: its inputs are certain elements");
-    if (sampler_.names()->size() > static_cast<std::size_t>(kMaxPoints)) {
-      wrong_use("--format word-problem needs a group on at most {} points, not {}", kMaxPoints,
-                task.group);
-    }
-    const NumberedGroup group = NumberedGroup::parse(task.group);
-    OutputFile file(options_.output);
-    file.write(kSequenceCsvHeader);
-    std::vector<std::string> rows(block_size());
-    std::vector<Trace> traces(replay_ ? rows.size() : 0);
-    in_order(
-        [&](std::uint64_t slot, std::uint64_t index) {
-          const Program program = sampler_.sample(options_.seed, index);
-          Sequence sequence;
-          for (const Event& event : program.events()) {
-            if (event.kind != EventKind::kPermute) continue;
-            const Permute& permute = program.table().permutes[event.at];
-            const std::vector<int> targets(permute.targets.begin(), permute.targets.end());
-            const std::vector<int> sources(permute.sources.begin(), permute.sources.end());
-            sequence.input.push_back(group.index_of(assignment(targets, sources)));
-          }
-          sequence.target = running_products(group, sequence.input, task.product);
-          rows[slot] = csv_row(options_.seed, sequence);
-          if (replay_) maker_.make(options_.seed, index, traces[slot], false);
-        },
-        [&](std::uint64_t slot, std::uint64_t index) {
-          file.write(rows[slot]);
-          if (replay_) replay_->add(index, traces[slot].text.view(), traces[slot].python_seed);
-        });
-    file.commit();
-  }
-
-  const TraceOptions& options_;
-  Sampler sampler_;
-  TraceMaker maker_;
-  std::optional<Replay> replay_;
-};
+void write_schedule(TraceOptions options, Replay* replay) {
+  if (options.print_task) wrong_use("--print-task is for tasks, not for schedules");
+  if (options.count_option->count() == 0) options.count = kMostSigned;
+  const SchedulePlans cells = options.schedule.cells();
+  const TraceFileOptions file = file_options(options, replay);
+  if (options.format == "text" || options.format == "jsonl")
+    return write_schedule_traces(cells, form_of(options.format), file);
+  if (options.format != "questions")
+    wrong_use("--schedule needs --format text, jsonl or questions, not {}", options.format);
+  std::vector<SharedData> data;
+  for (const auto& cell : cells) data.push_back(std::make_shared<ScheduleData>(cell));
+  write_rows(options, data, [&](const QuestionPlace& place) {
+    if (replay != nullptr)
+      replay_schedule_trace(*replay, *cells[place.data], options.seed, place.row, place.index);
+  });
+}
 
 // Other kinds of data have no text to write, only rows with questions.
 void write_kind(const TraceOptions& options) {
@@ -277,13 +133,27 @@ void write_kind(const TraceOptions& options) {
   if (options.verify || options.with_beliefs || options.bare)
     wrong_use("--verify, --with-beliefs and --bare are for traces, and the kind is '{}'",
               options.kind);
-  write_kind_questions({.kind = options.kind,
-                        .settings = options.schedule.settings,
-                        .count = options.count,
-                        .seed = options.seed,
-                        .first_index = options.first_index,
-                        .output = options.output,
-                        .tokenizer = options.tokenizer});
+  DataSpec spec{.kind = options.kind};
+  for (const std::string& several : options.schedule.settings) {
+    for (const std::string& setting : split_settings(several)) {
+      const auto [key, value] = key_and_value(setting);
+      spec.settings[key] = value;
+    }
+  }
+  const SharedData data = spec.make();
+  const std::string silence = data->silence();
+  if (!silence.empty()) wrong_use("{}", silence);
+  write_rows(options, {data});
+}
+
+void run(const TraceOptions& options) {
+  use_plugins(options.plugins);
+  if (options.kind != "traces") return write_kind(options);
+  if (!options.schedule.given() && options.print_task)
+    return print_data(write_task(options.task->resolve()));
+  with_replay(options, [&](Replay* replay) {
+    options.schedule.given() ? write_schedule(options, replay) : write_task_traces(options, replay);
+  });
 }
 
 }  // namespace
@@ -305,29 +175,7 @@ void add_trace(CLI::App& app) {
        "shellgame trace --schedule M5.toml --set N=4 --format jsonl --with-beliefs --verify",
        "shellgame trace --kind counters --set modulus=5 --count 1000 --format questions --output "
        "counters.jsonl"},
-      [options] {
-        use_plugins(options->plugins);
-        if (options->kind != "traces") return write_kind(*options);
-        if (options->schedule.given()) {
-          if (options->print_task) wrong_use("--print-task is for tasks, not for schedules");
-          write_schedule_traces(
-              {.cells = options->schedule.cells(),
-               .count = options->count_option->count() > 0 ? options->count : kMostSigned,
-               .seed = options->seed,
-               .first_index = options->first_index,
-               .format = options->format,
-               .output = options->output,
-               .tokenizer = options->tokenizer,
-               .verify = options->verify,
-               .bare = options->bare,
-               .with_beliefs = options->with_beliefs,
-               .replay = options->replay});
-        } else if (options->print_task) {
-          print_data(write_task(options->task->resolve()));
-        } else {
-          TraceWriter(*options).run();
-        }
-      });
+      [options] { run(*options); });
   options->count_option = add_number(command, "--count", options->count, kCountBounds,
                                      "traces to make (of a schedule: all, if not given)");
   add_number(command, "--seed", options->seed, kSeedBounds, "the seed of all draws");
@@ -362,7 +210,7 @@ void add_trace(CLI::App& app) {
       ->capture_default_str();
   command->get_option("--set")->description(
       "numbers of a schedule's parameter, or its endings: N=1,4 or ending=c; with --kind a key of "
-      "the data: modulus=5");
+      "the data: modulus=5; several in one (N=8,ending=c) or one by one");
   add_plugin_option(command, options->plugins);
   options->task.emplace(command);
 }

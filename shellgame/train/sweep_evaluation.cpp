@@ -56,6 +56,15 @@ SweepJson cells_of(const SweepEvaluationOptions& options, const std::string& run
 
 }  // namespace
 
+SweepJson probe_cells(const SweepJson& report) {
+  SweepJson cells = report.at("cells");
+  for (SweepJson head : report.at("heads")) {
+    head["axes"] = {"layer", "head"};
+    cells.push_back(std::move(head));
+  }
+  return cells;
+}
+
 SweepJson evaluate_sweep(const SweepEvaluationOptions& options) {
   const std::string file = options.sweep + "/sweep.json";
   if (!fs::exists(file))

@@ -19,6 +19,9 @@ struct SweepEvaluationOptions {
   std::function<SweepJson(const std::string& run)> evaluate = {};
 };
 
+// The answer of a probe as cells: its "cells", then its "heads", by layer and head.
+SweepJson probe_cells(const SweepJson& report);
+
 // sweep.json with other cells, and `evaluation`: the command. Runs that keep an answer to the same
 // command are not asked again, so that an interrupted evaluation goes on. Throws UsageError where a
 // run keeps an answer to another command under this name, InputError for a damaged sweep.json.

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "shellgame/episodes/file_source.h"
+#include "shellgame/episodes/question_rows.h"
 #include "shellgame/episodes/task_record.h"
 #include "shellgame/system/files.h"
 #include "shellgame/tokens/lexeme_tokenizer.h"
@@ -134,6 +135,22 @@ TEST_P(EveryKind, StreamsAreAsLongAsTheyAreAskedFor) {
   EXPECT_GE(together(*stream, 0, 512).ids.size(), 5000u);
 }
 
+TEST_P(EveryKind, DependsOnItsSeedOrSaysThatItDoesNot) {
+  const auto other = data_->source(data_->is_text() ? &kKindLexemes : nullptr, {.seed = 6});
+  std::size_t same = 0;
+  for (std::uint64_t index = 0; index < 6; ++index) {
+    Piece a, b;
+    source_->whole(index, a);
+    other->whole(index, b);
+    same += a.ids == b.ids ? 1 : 0;
+  }
+  if (source_->depends_on_seed()) {
+    EXPECT_LT(same, 6u);
+  } else {
+    EXPECT_EQ(same, 6u);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Kinds, EveryKind,
     testing::Values(
@@ -152,6 +169,20 @@ INSTANTIATE_TEST_SUITE_P(
       std::erase(name, '-');
       return name;
     });
+
+TEST(DataKind, SettingsAreSplitAtTheCommasBetweenThem) {
+  using List = std::vector<std::string>;
+  EXPECT_EQ(split_settings("N=8,ending=c"), (List{"N=8", "ending=c"}));
+  EXPECT_EQ(split_settings("N=1,4,16"), (List{"N=1,4,16"}));
+  EXPECT_EQ(split_settings("N=1,4,ending=c,a"), (List{"N=1,4", "ending=c,a"}));
+  EXPECT_EQ(split_settings("file=x,set=N=8,ending=c"), (List{"file=x", "set=N=8,ending=c"}));
+  EXPECT_EQ(split_settings("mixtures=0.5 (1 2), 0.5 (1 3)"),
+            (List{"mixtures=0.5 (1 2), 0.5 (1 3)"}));
+  EXPECT_EQ(split_settings("c"), (List{"c"}));
+  EXPECT_EQ(split_settings(""), List());
+  EXPECT_THROW(key_and_value("c"), UsageError);
+  EXPECT_THROW(key_and_value("=c"), UsageError);
+}
 
 // Every outcome of the hidden commands of a row, by brute force.
 TEST(Counters, BeliefsAreThoseOfAllOutcomesThatAgreeWithWhatWasShown) {

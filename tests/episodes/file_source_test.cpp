@@ -3,9 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "shellgame/episodes/question_rows.h"
 #include "shellgame/episodes/sequence_source.h"
 #include "shellgame/episodes/trace_source.h"
 #include "shellgame/system/error.h"
+#include "shellgame/system/memory.h"
 #include "shellgame/tasks/task_file.h"
 #include "shellgame/tasks/trace.h"
 #include "tests/system/scratch.h"
@@ -126,6 +130,50 @@ TEST(FileSource, TextIsTokenisedWithItsValues) {
   }
 }
 
+// A line is read whole, but an episode gives it in pieces, none of which cuts a value off.
+TEST(FileSource, ALineGoesOnInPieces) {
+  const ScratchFolder folder;
+  const auto bytes = open_tokenizer("bytes");
+  const TraceSource source(parse_task("group = 'S12'\ncommands = 40\nspacing = 2\n", "task.toml"),
+                           *bytes, {.seed = 4});
+  write_file(folder / "rows.jsonl", written(source, 2));
+  const FileSource file(folder / "rows.jsonl", nullptr);
+  Piece whole;
+  file.whole(1, whole);
+  for (const std::size_t tokens : {1u, 5u, 64u, 100000u}) {
+    Piece piece, all;
+    std::size_t pieces = 0;
+    for (const auto episode = file.episode(1); episode->next(piece, tokens); ++pieces) {
+      EXPECT_GE(piece.ids.size() + all.ids.size(),
+                std::min(whole.ids.size(), all.ids.size() + tokens));
+      EXPECT_LE(piece.ids.size(), tokens + 4) << "of about so many tokens";
+      for (Question question : piece.questions) {
+        EXPECT_LE(question.after + question.length + 2, piece.ids.size());
+        question.after += all.ids.size();
+        all.questions.push_back(question);
+      }
+      all.ids.insert(all.ids.end(), piece.ids.begin(), piece.ids.end());
+    }
+    expect_same(all, whole);
+    EXPECT_EQ(pieces == 1, tokens >= whole.ids.size());
+  }
+}
+
+TEST(FileSource, ALineThatMemoryCannotHoldIsRefusedBeforeItIsRead) {
+  const ScratchFolder folder;
+  const std::string file = folder / "sparse.jsonl";
+  write_file(file, R"({"ids":[1,2],"questions":[{"at":1,"values":[2,3],"truth":0}]})"
+                   "\n");
+  // A hole, which takes no disk.
+  std::filesystem::resize_file(file, static_cast<std::uintmax_t>(available_memory()) / 16);
+  try {
+    const FileSource source(file, nullptr);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("line 2 of '" + file + "'"));
+  }
+}
+
 TEST(FileSource, ABadLineIsNamed) {
   const ScratchFolder folder;
   const std::string good =
@@ -151,6 +199,9 @@ TEST(FileSource, ABadLineIsNamed) {
   expect(R"({"ids":[1,-2],"questions":[]})", "a token id must be");
   expect(R"({"ids":[1,4294967296],"questions":[]})", "a token id must be");
   expect(R"({"ids":[1]})", "a list 'questions'");
+  expect(R"({"ids":[1],"tokenizer":3,"questions":[]})", "'tokenizer' must be a name, a path");
+  expect(R"({"text":"a","tokenizer":"bytes","questions":[]})", "must name none");
+  expect(R"({"ids":[1],"tokenizer":"bytes","questions":[]})", "must name the same 'tokenizer'");
   expect(R"({"text":"a","questions":[]})", "needs a tokenizer");
   const auto asked = [](const std::string& question) {
     return R"({"ids":[1,2,3,4],"questions":[)" + question + "]}";

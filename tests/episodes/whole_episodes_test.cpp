@@ -91,7 +91,8 @@ TEST(WholeEpisodes, EveryElementOfAWordIsACommand) {
       }
     }
   }
-  EXPECT_THROW(SequenceData({.kind = "parity"}).source(nullptr, {.steps = true}), UsageError);
+  EXPECT_THROW(WholeEpisodes(SequenceData({.kind = "parity"}).source(nullptr, {.steps = true}), 3),
+               UsageError);
   EXPECT_THROW(WholeEpisodes(SequenceData({.kind = "parity"}).source(nullptr, {}), 3), UsageError);
 }
 

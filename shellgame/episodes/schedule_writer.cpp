@@ -1,23 +1,21 @@
-#include "shellgame/tool/schedule_traces.h"
+#include "shellgame/episodes/schedule_writer.h"
 
 #include <fmt/format.h>
 
 #include <optional>
 
 #include "shellgame/beliefs/running_belief.h"
-#include "shellgame/episodes/file_source.h"
 #include "shellgame/episodes/schedule_source.h"
 #include "shellgame/programs/render.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/tasks/trace.h"
-#include "shellgame/tool/verify.h"
 
 namespace shellgame {
 namespace {
 
 // One trace, made whole.
-struct WholeScheduleTrace {
+struct ScheduleTrace {
   Program program;
   std::string text;
   std::vector<RevealMark> marks;
@@ -26,8 +24,8 @@ struct WholeScheduleTrace {
   std::optional<std::vector<double>> hidden_numbers;
 };
 
-WholeScheduleTrace whole_trace(const SchedulePlan& plan, std::uint64_t seed, std::uint64_t trace) {
-  WholeScheduleTrace made;
+ScheduleTrace whole_trace(const SchedulePlan& plan, std::uint64_t seed, std::uint64_t trace) {
+  ScheduleTrace made;
   ScheduleStream stream(plan, seed, trace);
   stream.next(made.program, plan.commands() + 1, &made.states);
   made.text = render(made.program, &made.marks);
@@ -36,7 +34,7 @@ WholeScheduleTrace whole_trace(const SchedulePlan& plan, std::uint64_t seed, std
   return made;
 }
 
-std::string json_of(const SchedulePlan& plan, const WholeScheduleTrace& trace, std::uint64_t index,
+std::string json_of(const SchedulePlan& plan, const ScheduleTrace& trace, std::uint64_t index,
                     std::uint64_t of_cell, bool with_beliefs) {
   std::optional<RevealBeliefs> beliefs;
   if (with_beliefs)
@@ -54,53 +52,53 @@ std::string json_of(const SchedulePlan& plan, const WholeScheduleTrace& trace, s
                      line.substr(index_text.size()));
 }
 
+std::string header_of(const SchedulePlan& plan, const ScheduleTrace& trace, std::uint64_t seed,
+                      std::uint64_t index) {
+  std::string header = fmt::format("# shellgame trace: {}, seed {}, index {}",
+                                   axes_words(schedule_axes(plan)), seed, index);
+  if (trace.hidden_numbers) {
+    header += ", forced (its hidden numbers are in --format jsonl)";
+  } else if (trace.python_seed) {
+    header += fmt::format(", python_seed {}", *trace.python_seed);
+  }
+  return header + "\n";
+}
+
+void replay_one(Replay* replay, const ScheduleTrace& trace, std::uint64_t index) {
+  if (replay != nullptr)
+    replay->add(index, trace.text, trace.python_seed,
+                trace.hidden_numbers ? &*trace.hidden_numbers : nullptr);
+}
+
 }  // namespace
 
-void write_schedule_traces(const ScheduleTraces& options) {
-  const bool json = options.format == "jsonl", questions = options.format == "questions";
-  if (!json && !questions && options.format != "text")
-    wrong_use("--schedule needs --format text, jsonl or questions, not {}", options.format);
-  if (options.with_beliefs && !json)
-    wrong_use("--with-beliefs needs --format jsonl, not {}", options.format);
-  std::optional<Replay> replay;
-  if (options.verify) replay.emplace(options.replay);
-  const auto tokenizer = questions ? open_tokenizer(options.tokenizer) : nullptr;
+void write_schedule_traces(const SchedulePlans& cells, TraceForm form,
+                           const TraceFileOptions& options) {
+  if (form != TraceForm::kText && form != TraceForm::kJson)
+    wrong_use("traces of a schedule are written as text or as JSON lines");
   OutputFile file(options.output);
   std::uint64_t index = 0, written = 0;
-  for (const auto& plan : options.cells) {
-    std::optional<ScheduleSource> source;
-    if (questions) source.emplace(plan, *tokenizer, SourceOptions{.seed = options.seed});
+  for (const auto& plan : cells) {
     for (std::uint64_t t = 0; t < plan->traces() && written < options.count; ++t, ++index) {
       if (index < options.first_index) continue;
-      const WholeScheduleTrace trace = whole_trace(*plan, options.seed, t);
-      if (replay)
-        replay->add(index, trace.text, trace.python_seed,
-                    trace.hidden_numbers ? &*trace.hidden_numbers : nullptr);
-      if (json) {
-        file.write(json_of(*plan, trace, index, t, options.with_beliefs));
-      } else if (questions) {
-        Piece piece;
-        source->whole(t, piece);
-        file.write(question_line(piece, source->has_beliefs()));
+      const ScheduleTrace trace = whole_trace(*plan, options.seed, t);
+      replay_one(options.replay, trace, index);
+      if (form == TraceForm::kJson) {
+        file.write(json_of(*plan, trace, index, t, options.beliefs));
       } else {
         if (written > 0) file.write("\n");
-        if (!options.bare) {
-          std::string header = fmt::format("# shellgame trace: {}, seed {}, index {}",
-                                           axes_words(schedule_axes(*plan)), options.seed, index);
-          if (trace.hidden_numbers) {
-            header += ", forced (its hidden numbers are in --format jsonl)";
-          } else if (trace.python_seed) {
-            header += fmt::format(", python_seed {}", *trace.python_seed);
-          }
-          file.write(header + "\n");
-        }
+        if (options.headers) file.write(header_of(*plan, trace, options.seed, index));
         file.write(trace.text);
       }
       ++written;
     }
   }
   file.commit();
-  if (replay) report_replay(replay->finish(), "text", ReplayPlace::kMessages);
+}
+
+void replay_schedule_trace(Replay& replay, const SchedulePlan& plan, std::uint64_t seed,
+                           std::uint64_t trace, std::uint64_t index) {
+  replay_one(&replay, whole_trace(plan, seed, trace), index);
 }
 
 }  // namespace shellgame
