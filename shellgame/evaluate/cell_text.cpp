@@ -164,13 +164,26 @@ std::string task_text(const EvaluationReport& report) {
   return fmt::format("{}", fmt::join(names, "; "));
 }
 
+// The traces that each cell really had: a schedule may have fewer than were asked for.
+std::string traces_text(const EvaluationReport& report) {
+  std::uint64_t least = report.count, most = 0;
+  for (const EvaluationCell& cell : report.cells) {
+    for (const SeedResult& seed : cell.seeds) {
+      least = std::min(least, seed.statistics.traces);
+      most = std::max(most, seed.statistics.traces);
+    }
+  }
+  if (most == 0) most = report.count;
+  return fmt::format("{}{} trace{} a seed", least < most ? fmt::format("{} to ", least) : "", most,
+                     most == 1 ? "" : "s");
+}
+
 }  // namespace
 
 std::string to_text(const EvaluationReport& report) {
-  std::string text =
-      fmt::format("{}\n{}, {}, {}, {} trace{} a seed", report.model, task_text(report),
-                  report.mode == "free" ? "free-running" : "teacher-forced", report.precision,
-                  report.count, report.count == 1 ? "" : "s");
+  std::string text = fmt::format("{}\n{}, {}, {}, {}", report.model, task_text(report),
+                                 report.mode == "free" ? "free-running" : "teacher-forced",
+                                 report.precision, traces_text(report));
   if (!report.cells.empty()) {
     text += report.cells.front().seeds.size() > 1 ? ", seeds" : ", seed";
     for (const SeedResult& seed : report.cells.front().seeds) text += fmt::format(" {}", seed.seed);

@@ -100,6 +100,16 @@ TEST(EvaluationCell, EveryMeasureStandsInEveryForm) {
   }
 }
 
+// Of a schedule there may be fewer than were asked for.
+TEST(EvaluationCell, TextSaysHowManyTracesThereWere) {
+  EvaluationReport few = report();
+  few.count = 64;
+  EXPECT_THAT(to_text(few), HasSubstr(", 4 traces a seed"));
+  few.cells.push_back(few.cells[0]);
+  for (SeedResult& seed : few.cells[1].seeds) seed.statistics.traces = 12;
+  EXPECT_THAT(to_text(few), HasSubstr(", 4 to 12 traces a seed"));
+}
+
 TEST(EvaluationCell, WhatIsNotKnownIsNull) {
   EvaluationReport unknown = report();
   unknown.cells[0].has_beliefs = false;
