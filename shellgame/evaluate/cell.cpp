@@ -145,7 +145,8 @@ std::string to_csv(const EvaluationReport& report) {
   for (const Metric& metric : evaluation_metrics()) {
     if (metric.bounded.in_csv) text += fmt::format(",{0}_low,{0}_high", metric.name);
   }
-  text += "\n";
+  text += ",trained_axis,trained_segment,trained_longest\n";
+  const bool trained = report.trained && report.trained->longest > 0;
   for (const EvaluationCell& cell : report.cells) {
     const Statistics& all = cell.all;
     for (const std::string& value : axis_values(cell, axes)) text += value + ",";
@@ -164,6 +165,9 @@ std::string to_csv(const EvaluationReport& report) {
       const auto bounds = metric.bounds(cell, all);
       text += bounds ? fmt::format(",{},{}", bounds->low, bounds->high) : ",,";
     }
+    text += trained ? fmt::format(",{},{},{}", report.trained->axis, report.trained->segment,
+                                  report.trained->longest)
+                    : ",,,";
     text += "\n";
   }
   return text;

@@ -132,6 +132,10 @@ TEST(EvaluationCell, CsvHasOneRowACellAndAsManyFieldsAsTitles) {
         csv.substr(titles.size() + 1, csv.find('\n', titles.size() + 1) - titles.size() - 1);
     EXPECT_EQ(std::ranges::count(row, ','), std::ranges::count(titles, ','));
     EXPECT_THAT(row, testing::StartsWith("8,8,teacher,fp32,4,2,4,4,800,0.2,0.75,0.75,"));
+    EXPECT_THAT(titles, testing::EndsWith(",trained_axis,trained_segment,trained_longest"));
+    EXPECT_THAT(row, testing::EndsWith(",,,"));
+    two.trained = TaskRecord{.data = {}, .axis = "commands", .segment = 8, .longest = 64};
+    EXPECT_THAT(to_csv(two), testing::EndsWith(",commands,8,64\n"));
   }
 }
 
