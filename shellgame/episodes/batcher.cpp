@@ -20,28 +20,26 @@ std::uint64_t asked_tokens(const Question& question) {
   return question.values->path(question.value).size();
 }
 
-bool trains_all(LossOn loss) { return loss == LossOn::kAllTokens || loss == LossOn::kBeliefs; }
-
 // Inputs, targets and answers of one row, every place of which is written. The tokens begin at its
 // first place.
 template <class Answers>  // Batcher::RowAnswers
 class RowFiller {
  public:
-  RowFiller(Batch& batch, std::size_t row, LossOn loss, const std::uint32_t* tokens,
+  RowFiller(Batch& batch, std::size_t row, const AskedTargets& asked, const std::uint32_t* tokens,
             std::size_t count, Answers& answers)
       : T_(batch.time),
         first_(static_cast<std::int64_t>(row) * batch.time),
         count_(static_cast<std::int64_t>(count)),
         tokens_(tokens),
         target_(batch.targets.data() + first_),
-        beliefs_(loss == LossOn::kBeliefs || loss == LossOn::kBeliefsOnly),
+        beliefs_(asked.beliefs),
         answers_(answers) {
     std::int64_t* const id = batch.ids.data() + first_;
     const std::int64_t inputs = std::min(T_, count_);
     std::copy_n(tokens, inputs, id);
     std::fill(id + inputs, id + T_, 0);
     const std::int64_t targets =
-        trains_all(loss) ? std::max<std::int64_t>(0, std::min(T_, count_ - 1)) : 0;
+        asked.others ? std::max<std::int64_t>(0, std::min(T_, count_ - 1)) : 0;
     if (targets > 0) std::copy_n(tokens + 1, targets, target_);
     std::fill(target_ + targets, target_ + T_, kIgnored);
     answers.places.clear();
@@ -110,14 +108,9 @@ std::int64_t time_of(const Piece& piece) {
   return apart || tokens == 0 ? tokens : tokens - 1;
 }
 
-// The same without the tokens that are no answer.
-LossOn on_questions(LossOn loss) {
-  if (loss == LossOn::kBeliefs) return LossOn::kBeliefsOnly;
-  return loss == LossOn::kAllTokens ? LossOn::kQuestions : loss;
-}
-
-std::int64_t counted_of(LossOn loss, std::size_t tokens, const std::vector<AnswerPlaces>& answers) {
-  if (trains_all(loss)) return tokens > 0 ? static_cast<std::int64_t>(tokens) - 1 : 0;
+std::int64_t counted_of(const AskedTargets& asked, std::size_t tokens,
+                        const std::vector<AnswerPlaces>& answers) {
+  if (asked.others) return tokens > 0 ? static_cast<std::int64_t>(tokens) - 1 : 0;
   std::int64_t sum = 0;
   for (const AnswerPlaces& answer : answers) sum += answer.length;
   return sum;
@@ -284,11 +277,12 @@ void Batcher::whole_episodes(std::int64_t step, std::int64_t part, Batch& batch)
     const Piece& piece = pieces_[row];
     // Where answers stand beside the row, no token predicts the next.
     const bool apart = !piece.questions.empty() && piece.questions.front().length == 0;
-    const LossOn loss = apart ? on_questions(plan_.loss) : plan_.loss;
-    RowFiller filler(batch, row, loss, piece.ids.data(), piece.ids.size(), answers_[row]);
+    AskedTargets asked = plan_.targets;
+    if (apart) asked.others = false;
+    RowFiller filler(batch, row, asked, piece.ids.data(), piece.ids.size(), answers_[row]);
     for (const Question& question : piece.questions)
       filler.ask(question, static_cast<std::int64_t>(question.after), 0);
-    counted[row] = counted_of(loss, piece.ids.size(), answers_[row].places);
+    counted[row] = counted_of(asked, piece.ids.size(), answers_[row].places);
   };
   // Rows are filled as soon as they are made, into as much time as the batch before this one had:
   // where that was the wrong guess, all are filled again.
@@ -337,14 +331,15 @@ void Batcher::segments(std::int64_t step, std::int64_t part, Batch& batch) {
     }
     fresh[row] = lane.place.first_step == step;
     lane.read(T + 1);
-    RowFiller filler(batch, row, plan_.loss, lane.ids.data(), T + 1, answers_[row]);
+    RowFiller filler(batch, row, plan_.targets, lane.ids.data(), T + 1, answers_[row]);
     for (const StreamRow::Asked& asked : lane.questions)
       if (asked.after < static_cast<std::int64_t>(T))
         filler.ask(asked.question, asked.after, asked.from);
     lane.drop(T);
     lane.next_step = step + 1;
   });
-  for (const RowAnswers& row : answers_) batch.counted += counted_of(plan_.loss, T + 1, row.places);
+  for (const RowAnswers& row : answers_)
+    batch.counted += counted_of(plan_.targets, T + 1, row.places);
   batch.fresh.resize(rows);
   for (std::size_t row = 0; row < rows; ++row) batch.fresh[row] = fresh[row] != 0;
   batch.tokens = static_cast<std::int64_t>(rows * T);

@@ -13,12 +13,12 @@
 
 namespace shellgame {
 
-// Which tokens are trained.
-enum class LossOn {
-  kAllTokens,    // every token is predicted
-  kQuestions,    // the tokens of the values that are asked for, and no others
-  kBeliefs,      // every token; where a value is asked for, the exact belief is the target
-  kBeliefsOnly,  // the same, and no other tokens
+// What a loss asks of a batch. The tokens of the values that are asked for are targets always.
+struct AskedTargets {
+  bool others = true;    // every other token is a target, too
+  bool beliefs = false;  // the exact belief is the target of a value, not the value that came
+  bool marks = false;    // LossTargets::values says which targets are tokens of values
+  friend bool operator==(const AskedTargets&, const AskedTargets&) = default;
 };
 
 // Targets without loss have this value, as Torch's cross entropy expects it.
@@ -42,7 +42,7 @@ struct BatchPlan {
   std::int64_t rows = 1;    // B
   std::int64_t parts = 1;   // batches of a step, with rows of their own
   std::int64_t steps = 1;   // of the stage
-  LossOn loss = LossOn::kAllTokens;
+  AskedTargets targets = {};
   std::optional<StreamSettings> stream = {};
   std::int64_t segment_tokens = 0;  // T of a stream
   // All rows of a stream begin anew at the same batch (for models whose state is not kept row by

@@ -10,35 +10,22 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::optional<double> if_known(const EvaluationCell& cell, double number) {
-  return cell.has_beliefs ? std::optional(number) : std::nullopt;
-}
-
 Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
-// The values of one metric, one for each seed.
-std::vector<double> by_seed(const EvaluationCell& cell, const Metric& metric) {
-  std::vector<double> values;
-  for (const SeedResult& seed : cell.seeds) {
-    if (const auto value = metric.get(cell, seed.statistics)) values.push_back(*value);
-  }
-  return values;
-}
-
-Json bounds_of(const Share& share) { return {share.bounds.low, share.bounds.high}; }
+Json bounds_json(const Bounds& bounds) { return {bounds.low, bounds.high}; }
 
 Json position_json(const EvaluationCell& cell, const PositionGroup& group) {
   Json json = {{"first", group.first},
                {"last", group.last},
                {"command", group.command},
                {"accuracy", group.accuracy.value},
-               {"accuracy_bounds", bounds_of(group.accuracy)},
+               {"accuracy_bounds", bounds_json(group.accuracy.bounds)},
                {"whole_prefix_accuracy", group.whole_prefix.value},
-               {"whole_prefix_bounds", bounds_of(group.whole_prefix)},
-               {"cross_entropy", group.cross_entropy},
-               {"value_cross_entropy", group.value_cross_entropy}};
-  json["bayes_cross_entropy"] = number(if_known(cell, group.bayes_cross_entropy));
-  json["regret"] = number(if_known(cell, group.regret));
+               {"whole_prefix_bounds", bounds_json(group.whole_prefix.bounds)}};
+  for (const Measure& measure : kMeasures) {
+    if (measure.at_positions != Measure::AtPositions::kNot)
+      json[measure.name] = number(cell.value_of(measure, group.mean));
+  }
   return json;
 }
 
@@ -71,14 +58,11 @@ Json cell_json(const EvaluationReport& report, const EvaluationCell& cell) {
   json["chance"] = all.chance;
   json["standard_error"] = all.standard_error;
   json["confidence"] = report.confidence;
-  json["bounds"] = {{"accuracy", bounds_of(all.accuracy)},
-                    {"strict_accuracy", bounds_of(all.strict_accuracy)},
-                    {"final_accuracy", bounds_of(all.final_accuracy)},
-                    {"last_quarter_accuracy", bounds_of(all.last_quarter_accuracy)},
-                    {"last_eighth_accuracy", bounds_of(all.last_eighth_accuracy)},
-                    {"whole_prefix_accuracy", bounds_of(all.whole_prefix_accuracy)}};
-  if (cell.has_beliefs && std::isfinite(all.regret_bounds.high))
-    json["bounds"]["regret"] = {all.regret_bounds.low, all.regret_bounds.high};
+  json["bounds"] = Json::object();
+  for (const Metric& metric : evaluation_metrics()) {
+    const auto bounds = metric.bounds ? metric.bounds(cell, all) : std::nullopt;
+    if (bounds && std::isfinite(bounds->high)) json["bounds"][metric.name] = bounds_json(*bounds);
+  }
   json["first_failure_median"] = number(all.first_failure_median);
   json["traces"] = all.traces;
   json["reveals"] = all.reveals;
@@ -96,7 +80,7 @@ Json cell_json(const EvaluationReport& report, const EvaluationCell& cell) {
   json["count"] = report.count;
   Json mean, spread;
   for (const Metric& metric : evaluation_metrics()) {
-    const std::vector<double> values = by_seed(cell, metric);
+    const std::vector<double> values = values_by_seed(cell, metric);
     const std::optional<Spread> found =
         values.empty() ? std::nullopt : std::optional(spread_of(values));
     mean[metric.name] = found ? Json(found->mean) : Json(nullptr);
@@ -124,65 +108,6 @@ Json cell_json(const EvaluationReport& report, const EvaluationCell& cell) {
 }
 
 }  // namespace
-
-const std::vector<Metric>& evaluation_metrics() {
-  static const std::vector<Metric> metrics = {
-      {"accuracy",
-       [](const EvaluationCell&, const Statistics& s) { return std::optional(s.accuracy.value); }},
-      {"strict_accuracy",
-       [](const EvaluationCell&, const Statistics& s) {
-         return std::optional(s.strict_accuracy.value);
-       }},
-      {"final_accuracy", [](const EvaluationCell&,
-                            const Statistics& s) { return std::optional(s.final_accuracy.value); }},
-      {"last_quarter_accuracy",
-       [](const EvaluationCell&, const Statistics& s) {
-         return std::optional(s.last_quarter_accuracy.value);
-       }},
-      {"last_eighth_accuracy",
-       [](const EvaluationCell&, const Statistics& s) {
-         return std::optional(s.last_eighth_accuracy.value);
-       }},
-      {"whole_prefix_accuracy",
-       [](const EvaluationCell&, const Statistics& s) {
-         return std::optional(s.whole_prefix_accuracy.value);
-       }},
-      {"scaled_accuracy",
-       [](const EvaluationCell&, const Statistics& s) { return std::optional(s.scaled_accuracy); }},
-      {"cross_entropy",
-       [](const EvaluationCell&, const Statistics& s) { return std::optional(s.cross_entropy); }},
-      {"value_cross_entropy",
-       [](const EvaluationCell&, const Statistics& s) {
-         return std::optional(s.value_cross_entropy);
-       }},
-      {"bayes_cross_entropy",
-       [](const EvaluationCell& c, const Statistics& s) {
-         return if_known(c, s.bayes_cross_entropy);
-       }},
-      {"regret",
-       [](const EvaluationCell& c, const Statistics& s) { return if_known(c, s.regret); }},
-      {"miss", [](const EvaluationCell&, const Statistics& s) { return std::optional(s.miss); }},
-      {"total_variation",
-       [](const EvaluationCell& c, const Statistics& s) {
-         return std::isfinite(s.variation) ? if_known(c, s.variation) : std::nullopt;
-       }},
-      {"outside",
-       [](const EvaluationCell&, const Statistics& s) { return std::optional(s.outside); }},
-      {"expected_bayes_accuracy",
-       [](const EvaluationCell& c, const Statistics& s) {
-         return if_known(c, s.expected_bayes_accuracy);
-       }},
-      {"bayes_accuracy",
-       [](const EvaluationCell& c, const Statistics& s) { return if_known(c, s.bayes_accuracy); }},
-      {"bayes_agreement",
-       [](const EvaluationCell& c, const Statistics& s) { return if_known(c, s.bayes_agreement); }},
-      {"first_failure_mean",
-       [](const EvaluationCell&, const Statistics& s) {
-         return std::optional(s.first_failure_mean);
-       }},
-  };
-  return metrics;
-}
 
 std::vector<std::string> axis_names(const EvaluationReport& report) {
   std::vector<std::string> names;
@@ -217,9 +142,11 @@ std::string to_csv(const EvaluationReport& report) {
   text += "mode,precision,count,seeds,traces,reveals,tokens,chance";
   for (const Metric& metric : evaluation_metrics()) text += fmt::format(",{}", metric.name);
   for (const Metric& metric : evaluation_metrics()) text += fmt::format(",{}_spread", metric.name);
-  text +=
-      ",accuracy_low,accuracy_high,final_accuracy_low,final_accuracy_high,"
-      "whole_prefix_accuracy_low,whole_prefix_accuracy_high\n";
+  for (const Metric& metric : evaluation_metrics()) {
+    if (metric.bounded.in_csv) text += fmt::format(",{0}_low,{0}_high", metric.name);
+  }
+  text += ",trained_axis,trained_segment,trained_longest\n";
+  const bool trained = report.trained && report.trained->longest > 0;
   for (const EvaluationCell& cell : report.cells) {
     const Statistics& all = cell.all;
     for (const std::string& value : axis_values(cell, axes)) text += value + ",";
@@ -230,12 +157,17 @@ std::string to_csv(const EvaluationReport& report) {
     };
     for (const Metric& metric : evaluation_metrics()) text += field(metric.get(cell, all));
     for (const Metric& metric : evaluation_metrics()) {
-      const std::vector<double> values = by_seed(cell, metric);
+      const std::vector<double> values = values_by_seed(cell, metric);
       text += field(values.empty() ? std::nullopt : std::optional(spread_of(values).deviation));
     }
-    for (const Share* share : {&all.accuracy, &all.final_accuracy, &all.whole_prefix_accuracy}) {
-      text += fmt::format(",{},{}", share->bounds.low, share->bounds.high);
+    for (const Metric& metric : evaluation_metrics()) {
+      if (!metric.bounded.in_csv) continue;
+      const auto bounds = metric.bounds(cell, all);
+      text += bounds ? fmt::format(",{},{}", bounds->low, bounds->high) : ",,";
     }
+    text += trained ? fmt::format(",{},{},{}", report.trained->axis, report.trained->segment,
+                                  report.trained->longest)
+                    : ",,,";
     text += "\n";
   }
   return text;

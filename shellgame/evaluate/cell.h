@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -41,6 +42,9 @@ struct EvaluationCell {
   std::uint64_t tokens = 0;
   double seconds = 0;
   std::vector<ShownTrace> shown;
+
+  // Of a mean over this cell's answers; nothing where it is not known.
+  std::optional<double> value_of(const Measure& measure, const AnswerNumbers& mean) const;
 };
 
 struct EvaluationReport {
@@ -54,12 +58,28 @@ struct EvaluationReport {
   std::int64_t peak_memory = 0;    // bytes of the process; 0: not known
 };
 
-// The numbers that every form lists, in this order. Nothing where the cell does not have it.
+// The numbers that every form lists, in this order: metrics.cpp has the table.
 struct Metric {
+  struct Bounded {
+    bool in_text = false, in_csv = false;  // beside the number; JSON has all bounds
+  };
   const char* name;
-  std::optional<double> (*get)(const EvaluationCell& cell, const Statistics& statistics);
+  // Nothing where the cell does not have it.
+  std::function<std::optional<double>(const EvaluationCell&, const Statistics&)> get;
+  const char* column = nullptr;  // of the table for people; null: none
+  std::function<std::string(const Statistics&, double)> text = {};
+  std::function<std::optional<Bounds>(const EvaluationCell&, const Statistics&)> bounds = {};
+  std::function<std::string(const Bounds&)> bounds_text = {};
+  Bounded bounded = {};
+  bool of_belief = false, comes_last = false;  // of the columns for people
 };
 const std::vector<Metric>& evaluation_metrics();
+// Of the seeds that have it.
+std::vector<double> values_by_seed(const EvaluationCell& cell, const Metric& metric);
+// As people read them: four digits, and never 1 or 0 for a share that only rounds to it.
+std::string share_text(double value);
+std::string share_bounds_text(const Bounds& bounds);
+std::string measure_text(const Measure& measure, double value);
 
 // The axes of all cells, each once, in the order of their first cell; and a cell's values of them,
 // empty where it has no such axis.

@@ -1,12 +1,17 @@
 // What tells an evaluated cell from others, as evaluation.json and sweep.json have it: its axes,
-// which are keys of the cell. Any kind of data has axes of its own.
+// which are keys of the cell, and how far its model was trained along one of them. Any kind of data
+// has axes of its own.
 #pragma once
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "shellgame/episodes/task_record.h"
 
 namespace shellgame {
 
@@ -60,6 +65,46 @@ std::string cell_name(const Json& cell) {
   if (cell.contains("commands"))
     return fmt::format("({},{})", cell_value(cell, "commands"), cell_value(cell, "spacing"));
   return cell_words(cell);
+}
+
+// {"axis", "segment", "longest"}, as the cell's "trained" is; its longest is 0 for anything else.
+template <class Json>
+TaskRecord trained_of(const Json& trained) {
+  const auto number = [&](const char* key) {
+    const auto found = trained.find(key);
+    const bool whole = found != trained.end() && found->is_number_integer();
+    return whole ? static_cast<std::uint64_t>(
+                       std::max<std::int64_t>(0, found->template get<std::int64_t>()))
+                 : std::uint64_t{0};
+  };
+  TaskRecord record;
+  if (!trained.is_object() || !trained.contains("axis") || !trained.at("axis").is_string())
+    return record;
+  record.axis = trained.at("axis").template get<std::string>();
+  record.segment = number("segment");
+  record.longest = number("longest");
+  return record;
+}
+
+template <class Json>
+TaskRecord cell_trained(const Json& cell) {
+  const auto found = cell.find("trained");
+  return found == cell.end() ? TaskRecord() : trained_of(*found);
+}
+
+// Where charts along its axis have a mark, and its name: what a gradient saw at once, and what the
+// model saw in one stream.
+using TrainedMarks = std::vector<std::pair<double, std::string>>;
+inline void add_trained_marks(const TaskRecord& record, const std::string& along,
+                              TrainedMarks& marks) {
+  if (record.longest == 0 || record.axis != along) return;
+  const auto add = [&](std::uint64_t at, const char* name) {
+    const std::pair<double, std::string> mark(static_cast<double>(at), name);
+    if (std::ranges::find(marks, mark) == marks.end()) marks.push_back(mark);
+  };
+  const bool streams = record.longest > record.segment;
+  add(record.segment, streams ? "segment" : "trained");
+  if (streams) add(record.longest, "stream");
 }
 
 }  // namespace shellgame

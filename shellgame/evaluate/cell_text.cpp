@@ -38,69 +38,54 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// Four digits, and never 1 or 0 for what only rounds to it.
-std::string share_text(double value) {
-  if (value < 1 && value >= 0.99995) return fmt::format("{:.6f}", value);
-  return fmt::format("{:.4f}", value);
+// The metrics that have a column, in the order of the columns.
+std::vector<const Metric*> columns_of(bool beliefs) {
+  std::vector<const Metric*> columns;
+  for (const Metric& metric : evaluation_metrics()) {
+    if (metric.column != nullptr && (beliefs || !metric.of_belief)) columns.push_back(&metric);
+  }
+  const auto place = [](const Metric* one) { return one->comes_last ? 2 : one->of_belief ? 1 : 0; };
+  std::ranges::stable_sort(columns, {}, place);
+  return columns;
 }
-std::string bounds_text(const Share& share) {
-  return fmt::format("{:.3f}-{:.3f}", share.bounds.low, share.bounds.high);
-}
-std::string nats_text(double value) {
-  return value != 0 && value < 5e-5 ? fmt::format("{:.0e}", value) : fmt::format("{:.4f}", value);
+
+bool shows_beliefs(const EvaluationCell& cell) {
+  return cell.has_beliefs && cell.all.mean.bayes_cross_entropy > 0;
 }
 
 std::string cells_text(const EvaluationReport& report) {
-  const bool beliefs = std::ranges::any_of(report.cells, [](const EvaluationCell& cell) {
-    return cell.has_beliefs && cell.all.bayes_cross_entropy > 0;
-  });
+  const std::vector<const Metric*> columns =
+      columns_of(std::ranges::any_of(report.cells, shows_beliefs));
   const bool several = std::ranges::any_of(
       report.cells, [](const EvaluationCell& cell) { return cell.seeds.size() > 1; });
   const std::vector<std::string> axes = axis_names(report);
+  // The first column has the spread over seeds, and the values that it comes from at the end.
   std::vector<std::string> titles = axes;
-  for (const char* title : {"accuracy", "bounds"}) titles.emplace_back(title);
-  if (several) titles.emplace_back("spread");
-  for (const char* title :
-       {"final", "bounds", "last 1/4", "last 1/8", "whole", "scaled", "nats", "outside"}) {
-    titles.emplace_back(title);
+  for (const Metric* metric : columns) {
+    titles.emplace_back(metric->column);
+    if (metric->bounded.in_text) titles.emplace_back("bounds");
+    if (several && metric == columns.front()) titles.emplace_back("spread");
   }
-  if (beliefs) {
-    for (const char* title : {"Bayes", "regret", "bounds", "best", "agrees"})
-      titles.emplace_back(title);
-  }
-  titles.emplace_back("first failure");
-  if (several) titles.emplace_back("accuracy of each seed");
+  if (several) titles.emplace_back(fmt::format("{} of each seed", columns.front()->column));
   Table table(titles);
   for (const EvaluationCell& cell : report.cells) {
-    const Statistics& all = cell.all;
     std::vector<std::string> row = axis_values(cell, axes);
-    row.push_back(share_text(all.accuracy.value));
-    row.push_back(bounds_text(all.accuracy));
-    std::vector<double> each;
-    for (const SeedResult& seed : cell.seeds) each.push_back(seed.statistics.accuracy.value);
-    if (several) row.push_back(fmt::format("{:.4f}", spread_of(each).deviation));
-    row.push_back(share_text(all.final_accuracy.value));
-    row.push_back(bounds_text(all.final_accuracy));
-    row.push_back(share_text(all.last_quarter_accuracy.value));
-    row.push_back(share_text(all.last_eighth_accuracy.value));
-    row.push_back(share_text(all.whole_prefix_accuracy.value));
-    row.push_back(share_text(all.scaled_accuracy));
-    row.push_back(nats_text(all.cross_entropy));
-    row.push_back(nats_text(all.outside));
-    if (beliefs) {
-      row.push_back(cell.has_beliefs ? nats_text(all.bayes_cross_entropy) : "-");
-      row.push_back(cell.has_beliefs ? nats_text(all.regret) : "-");
-      row.push_back(cell.has_beliefs ? fmt::format("{}-{}", nats_text(all.regret_bounds.low),
-                                                   nats_text(all.regret_bounds.high))
-                                     : "-");
-      row.push_back(cell.has_beliefs ? share_text(all.expected_bayes_accuracy) : "-");
-      row.push_back(cell.has_beliefs ? share_text(all.bayes_agreement) : "-");
+    for (const Metric* metric : columns) {
+      const auto value = metric->get(cell, cell.all);
+      row.push_back(value ? metric->text(cell.all, *value) : "-");
+      if (metric->bounded.in_text) {
+        const auto bounds = metric->bounds(cell, cell.all);
+        row.push_back(bounds ? metric->bounds_text(*bounds) : "-");
+      }
+      if (several && metric == columns.front())
+        row.push_back(fmt::format("{:.4f}", spread_of(values_by_seed(cell, *metric)).deviation));
     }
-    const bool none = all.whole_prefix_accuracy.right == all.whole_prefix_accuracy.of;
-    row.push_back(none ? "none" : fmt::format("{:.1f}", all.first_failure_mean));
     if (several) {
       std::string texts;
-      for (const double value : each) texts += (texts.empty() ? "" : " ") + share_text(value);
+      for (const SeedResult& seed : cell.seeds) {
+        const auto value = columns.front()->get(cell, seed.statistics);
+        texts += (texts.empty() ? "" : " ") + columns.front()->text(seed.statistics, *value);
+      }
       row.push_back(texts);
     }
     table.add(std::move(row));
@@ -109,21 +94,26 @@ std::string cells_text(const EvaluationReport& report) {
 }
 
 std::string positions_text(const EvaluationCell& cell) {
-  const bool beliefs = cell.has_beliefs && cell.all.bayes_cross_entropy > 0;
-  std::vector<std::string> titles = {"reveal", "command", "accuracy", "bounds", "whole", "nats"};
-  if (beliefs) titles.emplace_back("Bayes");
+  std::vector<const Measure*> measures;
+  for (const Measure& measure : kMeasures) {
+    if (measure.at_positions == Measure::AtPositions::kText &&
+        (!measure.of_belief || shows_beliefs(cell)))
+      measures.push_back(&measure);
+  }
+  std::vector<std::string> titles = {"reveal", "command", "accuracy", "bounds", "whole"};
+  for (const Measure* measure : measures) titles.emplace_back(measure->column);
   titles.emplace_back("");
   Table table(titles);
   for (const PositionGroup& group : cell.few_positions) {
-    std::vector<std::string> row = {group.first == group.last
-                                        ? fmt::format("{}", group.first)
-                                        : fmt::format("{}-{}", group.first, group.last),
-                                    fmt::format("{:.0f}", group.command),
-                                    share_text(group.accuracy.value),
-                                    bounds_text(group.accuracy),
-                                    share_text(group.whole_prefix.value),
-                                    nats_text(group.cross_entropy)};
-    if (beliefs) row.push_back(nats_text(group.bayes_cross_entropy));
+    std::vector<std::string> row = {
+        group.first == group.last ? fmt::format("{}", group.first)
+                                  : fmt::format("{}-{}", group.first, group.last),
+        fmt::format("{:.0f}", group.command), share_text(group.accuracy.value),
+        share_bounds_text(group.accuracy.bounds), share_text(group.whole_prefix.value)};
+    for (const Measure* measure : measures) {
+      const auto value = cell.value_of(*measure, group.mean);
+      row.push_back(value ? measure_text(*measure, *value) : "-");
+    }
     constexpr int kWidth = 24;
     const int filled = static_cast<int>(group.accuracy.value * kWidth);
     row.push_back(fmt::format("|{:#<{}}{: <{}}|", "", filled, "", kWidth - filled));
@@ -174,24 +164,26 @@ std::string task_text(const EvaluationReport& report) {
   return fmt::format("{}", fmt::join(names, "; "));
 }
 
-// Of each seed: "12", or "2 to 12" where cells differ.
-std::string counts_text(const EvaluationReport& report) {
-  std::uint64_t least = report.count;
+// The traces that each cell really had: a schedule may have fewer than were asked for.
+std::string traces_text(const EvaluationReport& report) {
+  std::uint64_t least = report.count, most = 0;
   for (const EvaluationCell& cell : report.cells) {
-    for (const SeedResult& seed : cell.seeds)
-      least = std::min<std::uint64_t>(least, seed.statistics.traces);
+    for (const SeedResult& seed : cell.seeds) {
+      least = std::min(least, seed.statistics.traces);
+      most = std::max(most, seed.statistics.traces);
+    }
   }
-  return least == report.count ? fmt::format("{}", least)
-                               : fmt::format("{} to {}", least, report.count);
+  if (most == 0) most = report.count;
+  return fmt::format("{}{} trace{} a seed", least < most ? fmt::format("{} to ", least) : "", most,
+                     most == 1 ? "" : "s");
 }
 
 }  // namespace
 
 std::string to_text(const EvaluationReport& report) {
-  std::string text =
-      fmt::format("{}\n{}, {}, {}, {} trace{} a seed", report.model, task_text(report),
-                  report.mode == "free" ? "free-running" : "teacher-forced", report.precision,
-                  counts_text(report), report.count == 1 ? "" : "s");
+  std::string text = fmt::format("{}\n{}, {}, {}, {}", report.model, task_text(report),
+                                 report.mode == "free" ? "free-running" : "teacher-forced",
+                                 report.precision, traces_text(report));
   if (!report.cells.empty()) {
     const auto most = std::ranges::max_element(
         report.cells, {}, [](const EvaluationCell& cell) { return cell.seeds.size(); });

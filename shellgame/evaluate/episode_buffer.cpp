@@ -23,32 +23,34 @@ Judgement judge(const double* logits, double log_sum, double largest, const Valu
   double sum = 0;
   for (std::size_t i = 0; i < node.tokens.size(); ++i) sum += std::exp(logit(i) - best);
   const double own = logit(truth);
-  // Rounding must not make a certainty better than certain.
-  judgement.nats = std::max(0.0, log_sum - own);
-  judgement.value_nats = std::max(0.0, best + std::log(sum) - own);
-  judgement.strict = own >= largest;
   const double log_branches = best + std::log(sum);
-  judgement.inside = std::min(1.0, std::exp(log_branches - log_sum));
-  judgement.regret = belief.empty() ? judgement.value_nats : 0;
+  AnswerNumbers& numbers = judgement.numbers;
+  // Rounding must not make a certainty better than certain.
+  numbers.cross_entropy = std::max(0.0, log_sum - own);
+  numbers.value_cross_entropy = std::max(0.0, log_branches - own);
+  numbers.strict = own >= largest;
+  numbers.inside = std::min(1.0, std::exp(log_branches - log_sum));
+  double regret = belief.empty() ? numbers.value_cross_entropy : 0;
   for (std::size_t i = 0; i < belief.size(); ++i) {
-    if (belief[i] > 0)
-      judgement.regret += belief[i] * (std::log(belief[i]) - logit(i) + log_branches);
+    if (belief[i] > 0) regret += belief[i] * (std::log(belief[i]) - logit(i) + log_branches);
   }
-  judgement.regret = std::max(0.0, judgement.regret);
+  numbers.regret = std::max(0.0, regret);
   for (std::size_t i = 0; i < node.tokens.size(); ++i) {
     const double known = belief.empty() ? (i == truth ? 1 : 0) : belief[i];
-    judgement.variation += std::abs(known - std::exp(logit(i) - log_branches)) / 2;
+    numbers.total_variation += std::abs(known - std::exp(logit(i) - log_branches)) / 2;
   }
   return judgement;
 }
 
 void WaitingQuestion::take_along_truth(const Judgement& judgement) {
-  nats += judgement.nats;
-  value_nats += judgement.value_nats;
-  strict = strict && judgement.strict;
-  regret += judgement.regret;
-  inside *= judgement.inside;
-  variation = depth == 0 ? judgement.variation : std::numeric_limits<double>::quiet_NaN();
+  const AnswerNumbers& next = judgement.numbers;
+  numbers.cross_entropy += next.cross_entropy;
+  numbers.value_cross_entropy += next.value_cross_entropy;
+  numbers.strict = numbers.strict && next.strict;
+  numbers.regret += next.regret;
+  numbers.inside *= next.inside;
+  numbers.total_variation =
+      depth == 0 ? next.total_variation : std::numeric_limits<double>::quiet_NaN();
   const ValueTree& values = *question.values;
   const std::uint32_t truth = true_branch();
   if (right && judgement.best != truth) {
@@ -62,30 +64,25 @@ void WaitingQuestion::take_along_truth(const Judgement& judgement) {
 }
 
 Answer WaitingQuestion::answer() const {
-  Answer answer{.command = question.command,
-                .right = right,
-                .strict = right && strict,
-                .nats = nats,
-                .value_nats = value_nats,
-                .agrees = right,
-                .bayes_right = true,
-                .bayes_nats = 0,
-                .bayes_expected = 1,
-                .regret = regret,
-                .miss = -std::expm1(-value_nats),
-                .variation = variation,
-                .outside = 1 - inside};
+  Answer answer{.command = question.command, .right = right, .numbers = numbers};
+  AnswerNumbers& all = answer.numbers;
+  all.strict = right && all.strict;
+  all.miss = -std::expm1(-all.value_cross_entropy);
+  all.outside = 1 - all.inside;
+  // A certain value is Bayes' choice.
+  all.bayes_agreement = right;
+  all.bayes_accuracy = all.expected_bayes_accuracy = 1;
   if (question.belief.empty()) return answer;
   // Equal probabilities differ by rounding: all of them are most probable.
   constexpr double kEqual = 1e-9;
   const auto best = std::ranges::max_element(question.belief);
   const auto first =
       std::ranges::find_if(question.belief, [&](double p) { return p >= *best * (1 - kEqual); });
-  answer.agrees = chosen && question.belief[*chosen] >= *best * (1 - kEqual);
-  answer.bayes_right =
+  all.bayes_agreement = chosen && question.belief[*chosen] >= *best * (1 - kEqual);
+  all.bayes_accuracy =
       first - question.belief.begin() == static_cast<std::ptrdiff_t>(question.value);
-  answer.bayes_nats = -std::log(question.belief[question.value]);
-  answer.bayes_expected = *best;
+  all.bayes_cross_entropy = -std::log(question.belief[question.value]);
+  all.expected_bayes_accuracy = *best;
   return answer;
 }
 

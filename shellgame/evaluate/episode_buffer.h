@@ -16,13 +16,8 @@ namespace shellgame {
 
 // What the logits at one place say about the branches of a node.
 struct Judgement {
-  std::uint32_t best = 0;  // the branch of the largest logit (the first of equal ones)
-  double nats = 0;         // -log p(true branch) among all tokens
-  double value_nats = 0;   // among the branches
-  bool strict = false;     // no token has a larger logit than the true branch
-  double regret = 0;       // KL(belief || model) among the branches
-  double variation = 0;    // half the sum of |belief - model| over the branches
-  double inside = 1;       // the model's probability of the branches together, among all tokens
+  std::uint32_t best = 0;      // the branch of the largest logit (the first of equal ones)
+  AnswerNumbers numbers = {};  // the values are the branches
 };
 
 // `logits` has a number for every token, `log_sum` is the log of the sum of their exponentials and
@@ -37,14 +32,8 @@ struct WaitingQuestion {
   std::uint32_t node = ValueTree::kRoot;  // reached by the choices so far
   std::size_t depth = 0;                  // tokens below the root
   bool right = true;                      // the choices so far lead to the true value
-  bool strict = true;
   std::optional<std::uint32_t> chosen = {};
-  double nats = 0, value_nats = 0;
-  // Along the true value. The mean of the regrets at its nodes is that of the values: the true one
-  // is drawn from the belief, so that a node is met as often as the belief reaches it.
-  double regret = 0, inside = 1;
-  // Between belief and model over the values; not a number where a value has several tokens.
-  double variation = 0;
+  AnswerNumbers numbers = {.strict = true};  // along the true value, as far as it was read
 
   // The place whose logits are needed next.
   std::uint64_t place() const { return question.after + depth; }

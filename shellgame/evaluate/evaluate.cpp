@@ -191,7 +191,7 @@ class Batch {
       WaitingQuestion truth = waiting;
       truth.take_along_truth(logits.judge(i, truth));
       if (truth.at_true_end()) {
-        take(waiting, truth);
+        waiting.numbers = truth.numbers;
       } else {
         reveals.push_back(&waiting);
         truths.push_back(std::move(truth));
@@ -212,7 +212,7 @@ class Batch {
         WaitingQuestion& truth = truths[i];
         truth.take_along_truth(next.judge(i, truth));
         if (truth.at_true_end()) {
-          take(*reveals[i], truth);
+          reveals[i]->numbers = truth.numbers;
           continue;
         }
         reveals[kept] = reveals[i];
@@ -226,15 +226,6 @@ class Batch {
     }
   }
 
-  static void take(WaitingQuestion& waiting, const WaitingQuestion& truth) {
-    waiting.nats = truth.nats;
-    waiting.value_nats = truth.value_nats;
-    waiting.strict = truth.strict;
-    waiting.regret = truth.regret;
-    waiting.inside = truth.inside;
-    waiting.variation = truth.variation;
-  }
-
   // The first waiting reveal of the row has its answer.
   void finish(EpisodeBuffer& row) {
     const WaitingQuestion& done = row.waiting().front();
@@ -245,7 +236,7 @@ class Batch {
                         .variable = reveal.variable,
                         .value = reveal.value,
                         .chosen = done.chosen,
-                        .probability = std::exp(-done.value_nats)};
+                        .probability = std::exp(-done.numbers.value_cross_entropy)};
       if (!reveal.belief.empty()) {
         const auto best = std::ranges::max_element(reveal.belief);
         shown.bayes = static_cast<std::uint32_t>(best - reveal.belief.begin());

@@ -113,10 +113,7 @@ void add_positions(const Tally& tally, const StatisticsOptions& options, Statist
     group.accuracy = size == 1 ? share_of(sum.right, sum.traces, options.confidence)
                                : share_at(tally, first, end, options.confidence);
     group.whole_prefix = share_of(all[end - 1].whole, all[end - 1].traces, options.confidence);
-    group.cross_entropy = ratio(sum.nats, sum.traces);
-    group.value_cross_entropy = ratio(sum.value_nats, sum.traces);
-    group.bayes_cross_entropy = ratio(sum.bayes_nats, sum.traces);
-    group.regret = ratio(sum.regret, sum.traces);
+    group.mean = sum.mean();
     result.positions.push_back(group);
   }
 }
@@ -126,20 +123,17 @@ void add_positions(const Tally& tally, const StatisticsOptions& options, Statist
 Tally::Position& Tally::Position::operator+=(const Position& other) {
   traces += other.traces;
   right += other.right;
-  strict += other.strict;
-  agrees += other.agrees;
-  bayes_right += other.bayes_right;
   whole += other.whole;
   commands += other.commands;
-  nats += other.nats;
-  value_nats += other.value_nats;
-  bayes_nats += other.bayes_nats;
-  bayes_expected += other.bayes_expected;
-  regret += other.regret;
-  outside += other.outside;
-  miss += other.miss;
-  variation += other.variation;
+  for (const Measure& measure : kMeasures) sums.*measure.number += other.sums.*measure.number;
   return *this;
+}
+
+AnswerNumbers Tally::Position::mean() const {
+  AnswerNumbers mean;
+  for (const Measure& measure : kMeasures)
+    mean.*measure.number = ratio(sums.*measure.number, traces);
+  return mean;
 }
 
 Tally::Tally(std::size_t traces) : traces_(traces) {}
@@ -148,26 +142,16 @@ void Tally::add(std::size_t trace, const Answer& answer) {
   Trace& seen = traces_[trace];
   const std::size_t k = seen.right.size();
   seen.right.push_back(answer.right);
-  seen.strict += answer.strict;
+  seen.strict += answer.numbers.strict;
   seen.last_command = answer.command;
-  seen.regret += answer.regret;
+  seen.regret += answer.numbers.regret;
   if (!answer.right && !seen.first_failure) seen.first_failure = answer.command;
   if (k == positions_.size()) positions_.emplace_back();
   positions_[k] += {.traces = 1,
                     .right = answer.right,
-                    .strict = answer.strict,
-                    .agrees = answer.agrees,
-                    .bayes_right = answer.bayes_right,
                     .whole = !seen.first_failure,
                     .commands = answer.command,
-                    .nats = answer.nats,
-                    .value_nats = answer.value_nats,
-                    .bayes_nats = answer.bayes_nats,
-                    .bayes_expected = answer.bayes_expected,
-                    .regret = answer.regret,
-                    .outside = answer.outside,
-                    .miss = answer.miss,
-                    .variation = answer.variation};
+                    .sums = answer.numbers};
 }
 
 void Tally::append(const Tally& other) {
@@ -210,17 +194,8 @@ Statistics statistics_of(const Tally& tally, const StatisticsOptions& options) {
   result.scaled_accuracy =
       options.chance < 1 ? (result.accuracy.value - options.chance) / (1 - options.chance) : 0;
   result.standard_error = standard_error_of(tally);
-  result.cross_entropy = ratio(all.nats, all.traces);
-  result.value_cross_entropy = ratio(all.value_nats, all.traces);
-  result.bayes_cross_entropy = ratio(all.bayes_nats, all.traces);
-  result.bayes_accuracy = ratio(static_cast<double>(all.bayes_right), all.traces);
-  result.bayes_agreement = ratio(static_cast<double>(all.agrees), all.traces);
-  result.expected_bayes_accuracy = ratio(all.bayes_expected, all.traces);
-  result.regret = ratio(all.regret, all.traces);
-  result.regret_bounds = regret_bounds(tally, result.regret, confidence);
-  result.outside = ratio(all.outside, all.traces);
-  result.miss = ratio(all.miss, all.traces);
-  result.variation = ratio(all.variation, all.traces);
+  result.mean = all.mean();
+  result.regret_bounds = regret_bounds(tally, result.mean.regret, confidence);
   add_first_failures(tally, options, result);
   add_positions(tally, options, result);
   return result;

@@ -9,26 +9,15 @@
 #include <vector>
 
 #include "shellgame/evaluate/binomial.h"
+#include "shellgame/evaluate/measures.h"
 
 namespace shellgame {
 
-// What a model said at one reveal. Cross entropies are in nats.
+// What a model said at one reveal.
 struct Answer {
   std::uint64_t command = 0;  // commands executed before the reveal
   bool right = false;         // the most likely value is the true one
-  bool strict = false;        // and no other token of the vocabulary is more likely
-  double nats = 0;            // -log p(true value) among all tokens
-  double value_nats = 0;      // the same among the values alone, renormalised
-  // Against the exact belief, where there is one.
-  bool agrees = false;       // the chosen value is one of the most probable
-  bool bayes_right = false;  // the first of the most probable values is the true one
-  double bayes_nats = 0;     // -log belief(true value)
-  double bayes_expected =
-      0;                 // the largest probability of the belief: how often its choice is right
-  double regret = 0;     // KL(belief || model) over the values; of a certain one -log p(it)
-  double miss = 0;       // probability of the wrong values, among the values
-  double variation = 0;  // total variation between belief and model over the values; may be NaN
-  double outside = 0;    // the model's probability that no value comes
+  AnswerNumbers numbers = {};
 };
 
 class Tally {
@@ -42,12 +31,12 @@ class Tally {
 
   // Sums over all traces at one position (the k-th reveal of a trace, from 0).
   struct Position {
-    std::uint64_t traces = 0, right = 0, strict = 0, agrees = 0, bayes_right = 0;
+    std::uint64_t traces = 0, right = 0;
     std::uint64_t whole = 0;     // traces whose reveals up to here are all right
     std::uint64_t commands = 0;  // sum over traces
-    double nats = 0, value_nats = 0, bayes_nats = 0, bayes_expected = 0, regret = 0, outside = 0;
-    double miss = 0, variation = 0;
+    AnswerNumbers sums = {};     // those of kMeasures
     Position& operator+=(const Position& other);
+    AnswerNumbers mean() const;
   };
   struct Trace {
     std::vector<bool> right;                     // by reveal
@@ -78,8 +67,8 @@ struct PositionGroup {
   std::size_t first = 0, last = 0;  // counted from 1
   double command = 0;               // mean over the reveals of the group
   Share accuracy;
-  Share whole_prefix;  // traces right from the first reveal to the group's last
-  double cross_entropy = 0, value_cross_entropy = 0, bayes_cross_entropy = 0, regret = 0;
+  Share whole_prefix;       // traces right from the first reveal to the group's last
+  AnswerNumbers mean = {};  // those of kMeasures
 };
 
 struct Statistics {
@@ -92,16 +81,8 @@ struct Statistics {
   double chance = 0;            // of a blind guess
   double scaled_accuracy = 0;   // (accuracy - chance) / (1 - chance)
   double standard_error = 0;    // of the accuracy, from the spread of the traces' own accuracies
-  double cross_entropy = 0, value_cross_entropy = 0;
-  // Where beliefs are known.
-  double bayes_cross_entropy = 0, bayes_accuracy = 0, bayes_agreement = 0;
-  double expected_bayes_accuracy = 0;  // of the belief's own choice, without a drawn truth
-  double regret = 0;                   // nats; KL(belief || model over the values)
-  Bounds regret_bounds;                // over traces
-  double miss = 0;                     // mean probability of the wrong values, among the values
-  double variation = 0;  // mean total variation between belief and model over the values; NaN where
-                         // a value has several tokens
-  double outside = 0;    // probability that the model gives to no value
+  AnswerNumbers mean = {};      // those of kMeasures, over all reveals
+  Bounds regret_bounds;         // over traces
   // The first failure of a trace comes at the command of its first wrong reveal; a trace without
   // one counts as its whole length. The mean is that of min(first failure, length): the area below
   // the survival curve.

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "shellgame/ops/embedding.h"
-#include "shellgame/ops/loss.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/memory.h"
 #include "shellgame/system/saturating.h"
@@ -80,43 +79,12 @@ at::Tensor Model::step(const at::Tensor& tokens, ModelState& state) const {
   return logits(tokens.unsqueeze(1), &state).squeeze(1);
 }
 
-SoftTargets SoftTargets::narrow(std::int64_t T, std::int64_t from, std::int64_t length) const {
-  const at::Tensor rows = places.div(T, "floor"), times = places - rows * T;
-  const at::Tensor here = ((times >= from) & (times < from + length)).nonzero().squeeze(-1);
-  // Which of the places that stay an entry belongs to.
-  at::Tensor renumbered = at::full({places.numel()}, -1, places.options());
-  renumbered.index_put_({here}, at::arange(here.numel(), places.options()));
-  const at::Tensor owned = renumbered.index_select(0, owners);
-  const at::Tensor entries = (owned >= 0).nonzero().squeeze(-1);
-  return {.places = (rows * length + times - from).index_select(0, here),
-          .truths = truths.index_select(0, here),
-          .owners = owned.index_select(0, entries),
-          .tokens = tokens.index_select(0, entries),
-          .weights = weights.index_select(0, entries)};
-}
-
-Model::Loss Model::loss(const at::Tensor& ids, const at::Tensor& targets, ModelState* state,
-                        const Taps* taps, const SoftTargets* soft) const {
-  if (targets.sizes() != ids.sizes()) wrong_use("targets must have the shape of the token ids");
-  at::Tensor x = hidden(ids, state, taps).flatten(0, 1);
-  if (final_norm_.centred) x = final_norm_(x);
-  const TokenLoss hard =
-      token_loss(x, final_norm_.centred ? at::Tensor() : final_norm_.weight, final_norm_.eps, head_,
-                 targets.flatten(), config_.spec().l2_warp);
-  Loss loss{.mean = hard.mean,
-            .counted = (targets >= 0).sum().item<std::int64_t>(),
-            .correct = hard.correct.view(targets.sizes())};
-  if (soft == nullptr || soft->places.numel() == 0) return loss;
-  const at::Tensor rows = x.index_select(0, soft->places);
-  const at::Tensor logits = at::linear(final_norm_.centred ? rows : final_norm_(rows), head_);
-  const at::Tensor chosen = at::log_softmax(logits, -1).index({soft->owners, soft->tokens});
-  const at::Tensor sum = -(chosen * soft->weights.to(chosen.scalar_type())).sum();
-  const std::int64_t all = loss.counted + soft->places.numel();
-  loss.mean = (loss.mean * static_cast<double>(loss.counted) + sum) / static_cast<double>(all);
-  loss.counted = all;
-  loss.correct = loss.correct.clone();
-  loss.correct.view({-1}).index_put_({soft->places}, logits.argmax(-1) == soft->truths);
-  return loss;
+Loss Model::loss(const at::Tensor& ids, const LossTargets& targets, ModelState* state,
+                 const Taps* taps, const LossFunction& function) const {
+  if (targets.hard.sizes() != ids.sizes())
+    wrong_use("targets must have the shape of the token ids");
+  const at::Tensor x = hidden(ids, state, taps).flatten(0, 1);
+  return function(LossHead(x, final_norm_, head_, config_.spec().l2_warp), targets);
 }
 
 const Parameter& Model::parameter(const std::string& name) const {

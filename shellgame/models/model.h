@@ -11,19 +11,11 @@
 
 #include "shellgame/models/block.h"
 #include "shellgame/models/family.h"
+#include "shellgame/models/loss.h"
 #include "shellgame/models/pass.h"
 #include "shellgame/models/weights.h"
 
 namespace shellgame {
-
-// Targets that are distributions over tokens, at P places b T + t of a batch: weights[e] is the
-// probability of tokens[e] at places[owners[e]].
-struct SoftTargets {
-  at::Tensor places, truths;           // [P], int64; the token that came
-  at::Tensor owners, tokens, weights;  // [E]: int64, int64, float
-  // Those of the tokens from, ..., from + length - 1 of rows of T, counted in rows of `length`.
-  SoftTargets narrow(std::int64_t T, std::int64_t from, std::int64_t length) const;
-};
 
 class Model {
  public:
@@ -40,16 +32,11 @@ class Model {
   // One token of each sequence: tokens [B] to logits [B, vocabulary]. The same as logits() with
   // T = 1, token after token.
   at::Tensor step(const at::Tensor& tokens, ModelState& state) const;
-  // The mean cross entropy of targets [B, T] (negative: not counted), for training: logits are not
-  // kept.
-  struct Loss {
-    at::Tensor mean;       // scalar, with gradient
-    std::int64_t counted;  // targets
-    at::Tensor correct;    // [B, T] bool, where the target had the largest logit; false elsewhere
-  };
-  // `soft` may be null; a place of it has no target in `targets`, and counts as one.
-  Loss loss(const at::Tensor& ids, const at::Tensor& targets, ModelState* state = nullptr,
-            const Taps* taps = nullptr, const SoftTargets* soft = nullptr) const;
+  // The loss of targets [B, T] (negative: not counted), for training: of cross entropy, logits are
+  // not kept.
+  using Loss = shellgame::Loss;
+  Loss loss(const at::Tensor& ids, const LossTargets& targets, ModelState* state = nullptr,
+            const Taps* taps = nullptr, const LossFunction& function = cross_entropy) const;
 
   const ModelConfig& config() const { return config_; }
   const std::vector<Parameter>& parameters() const { return parameters_; }

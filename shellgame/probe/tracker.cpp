@@ -96,7 +96,7 @@ Json find_tracker(const Model& model, const WholeEpisodes& traces, const Tracker
   const std::uint64_t judged = std::min<std::uint64_t>(options.judged, traces.all().size());
   const Statistics whole = accuracy_with(model, traces.source(), judged);
   const double chance = traces.source().chance();
-  const double bayes = traces.source().has_beliefs() ? whole.bayes_accuracy : 1;
+  const double bayes = traces.source().has_beliefs() ? whole.mean.bayes_accuracy : 1;
 
   std::vector<Candidate> all;
   for (const Readout& readout : read_states(model, traces, heads, options.places)) {

@@ -118,6 +118,29 @@ std::string points_of(const Frame& frame, const std::vector<double>& x,
   return points;
 }
 
+// Names that would meet stand one above the other, and none leaves the chart.
+std::string marks_of(const LineChart& chart, const Frame& frame) {
+  constexpr double kMarkFont = 11, kMarkRow = 14, kGap = 4;
+  std::vector<std::pair<double, std::string>> marks = chart.marks;
+  std::ranges::sort(marks);
+  std::string out;
+  double taken = 0, up = 0;  // to the right of which the lowest row is free; the row in use
+  for (const auto& [x, name] : marks) {
+    if (x < frame.x_least || x > frame.x_most) continue;
+    const double at = frame.across(x), width = kMarkFont * text_width(name);
+    const bool left = at + kGap + width > kWidth - kRight;
+    const double begin = left ? at - kGap - width : at + kGap;
+    up = begin < taken ? up + kMarkRow : 0;
+    taken = std::max(taken, begin + width + kGap);
+    out += fmt::format(
+        "<path d=\"M{:.1f} {:.1f}V{:.1f}\" stroke=\"#777\" stroke-dasharray=\"3 3\"/>\n", at, kTop,
+        kHeight - kBottom);
+    out += text_at(begin, kHeight - kBottom - 6 - up, name,
+                   fmt::format("font-size=\"{}\" fill=\"#777\"", kMarkFont));
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<double> nice_ticks(double least, double most, int count) {
@@ -172,6 +195,7 @@ std::string LineChart::svg() const {
         frame.up(level), right);
     out += text_at(right, frame.up(level) - 5, level_name, "text-anchor=\"end\" fill=\"#777\"");
   }
+  out += marks_of(*this, frame);
   for (std::size_t i = 0; i < curves.size(); ++i) {
     const Curve& curve = curves[i];
     const char* const colour = colour_of(i);

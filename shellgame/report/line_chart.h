@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace shellgame {
@@ -21,6 +22,8 @@ struct LineChart {
   // A line across, such as the level of chance; not drawn if its name is empty.
   std::string level_name = {};
   double level = 0;
+  // Dashed lines from top to bottom with a word at their foot; beyond the curves they are left out.
+  std::vector<std::pair<double, std::string>> marks = {};
   std::string note = {};  // below the chart: the command that made it
 
   std::string svg() const;

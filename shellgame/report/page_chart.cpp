@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "shellgame/report/text_width.h"
 #include "shellgame/report/xml_text.h"
 
 namespace shellgame {
 namespace {
 
 // In units of the view box. Letters are of 12 units, 16 on narrow screens (page.css).
-constexpr double kWidth = 480, kHeight = 270;
+constexpr double kWidth = 480, kHeight = 270, kLetters = 12;
 constexpr double kLeft = 66, kRight = 24, kTop = 14, kBottom = 48;
 constexpr double kRight_edge = kWidth - kRight, kFloor = kHeight - kBottom;
 // More places than this for a pointer would be narrower than a pointer.
@@ -124,14 +125,19 @@ std::string axes(const PageChart& chart, const Frame& frame, const std::vector<P
   out += fmt::format("<path class=\"axis\" d=\"M{:.1f} {:.1f}V{:.1f}H{:.1f}\"/>\n", kLeft, kTop,
                      kFloor, kRight_edge);
   out += text_at((kLeft + kRight_edge) / 2, kHeight - 8, "middle", chart.x_label);
-  double last = -1e9;
+  double taken = -1e9, up = 0;  // the end of the last word; how far words stand above the first row
   for (const auto& [x, meaning] : chart.lines) {
     if (x < frame.x_least || x > frame.x_most) continue;
     const double at = frame.across(x);
     out += fmt::format("<path class=\"stage\" d=\"M{:.1f} {:.1f}V{:.1f}\"/>\n", at, kTop, kFloor);
-    if (at - last < 20) continue;
-    out += text_at(at + 3, kTop + 9, "start", meaning);
-    last = at;
+    const double width = kLetters * text_width(meaning);
+    const bool left = at + 3 + width > kWidth;
+    const double begin = left ? at - 3 - width : at + 3;
+    if (begin < taken && !chart.lines_at_foot) continue;
+    up = begin < taken ? up + kLetters + 2 : 0;
+    taken = std::max(taken, begin + std::max(17.0, width + 4));
+    out += text_at(left ? at - 3 : at + 3, chart.lines_at_foot ? kFloor - 6 - up : kTop + 9,
+                   left ? "end" : "start", meaning);
   }
   if (!chart.level_name.empty() && chart.level >= frame.y_least && chart.level <= frame.y_most) {
     out += fmt::format("<path class=\"level\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>\n", kLeft,

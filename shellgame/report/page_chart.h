@@ -27,8 +27,10 @@ struct PageChart {
   double y_least = 0, y_most = 0;  // equal: from 0 to what the curves need
   std::string level_name = {};     // a line across; not drawn if its name is empty
   double level = 0;
-  // Lines from top to bottom: where, and a word or number at the top.
+  // Lines from top to bottom: where, and a word or number at the top, or at the foot, where those
+  // that would meet stand one above the other.
   std::vector<std::pair<double, std::string>> lines = {};
+  bool lines_at_foot = false;
   std::string style = {};  // more classes of the figure
 
   // <figure> with a caption; "" if there is no point to draw.

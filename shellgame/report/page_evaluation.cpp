@@ -117,6 +117,41 @@ std::string heat_maps(const std::vector<RunGroup>& groups, const std::vector<con
   return out + "</div>\n";
 }
 
+// How far a group's models were trained; its longest is 0 where that is not known.
+TaskRecord trained_of_group(const RunGroup& group) {
+  for (const RunRecord* run : group.runs) {
+    if (!run->evaluation.is_array() || run->evaluation.empty()) continue;
+    if (const TaskRecord record = cell_trained(run->evaluation.front()); record.longest > 0)
+      return record;
+  }
+  return {};
+}
+
+// One sentence where all groups have the same.
+std::string trained_lines(const std::vector<RunGroup>& groups) {
+  std::set<std::string> all;
+  std::string lines;
+  for (const RunGroup& group : groups) {
+    const std::string words = trained_words(trained_of_group(group));
+    all.insert(words);
+    if (!words.empty())
+      lines += fmt::format("<p>{}: {}</p>\n", xml_escaped(group.name), xml_escaped(words));
+  }
+  if (all.size() == 1 && !all.begin()->empty()) {
+    std::string words = *all.begin();
+    words[0] = 'T';
+    return fmt::format("<p>{}.</p>\n", xml_escaped(words));
+  }
+  return lines;
+}
+
+TrainedMarks trained_marks(const std::vector<RunGroup>& groups, const std::string& along) {
+  TrainedMarks marks;
+  for (const RunGroup& group : groups) add_trained_marks(trained_of_group(group), along, marks);
+  std::ranges::sort(marks);
+  return marks;
+}
+
 PageChart chart_over(const std::string& title, const std::string& x_label, double chance) {
   PageChart chart{.title = title, .x_label = x_label, .y_label = "accuracy", .curves = {}};
   chart.y_most = 1;
@@ -151,6 +186,8 @@ std::string line_along(const std::vector<RunGroup>& groups, const std::vector<co
                                common_chance(groups, cell_words(*cells[0])));
   const std::vector<double> places = sorted_values(cells, along);
   chart.log_x = places.back() >= 8 * places.front();
+  chart.lines = trained_marks(groups, along);
+  chart.lines_at_foot = true;
   int colour = 0;
   for (const RunGroup& group : groups) {
     std::map<double, RunSpread> points;
@@ -228,6 +265,8 @@ std::string position_charts(const std::vector<RunGroup>& groups,
           kind.title, inputs ? "inputs read" : "commands read",
           std::string(kind.key) == "accuracy" ? common_chance(groups, name) : std::nan(""));
       chart.y_label = kind.y_label;
+      if (!axes.empty()) chart.lines = trained_marks(groups, axes.front());
+      chart.lines_at_foot = kind.share;  // accuracies are at the top, cross entropies at the foot
       if (!kind.share) chart.y_most = 0;
       int colour = 0;
       for (const RunGroup& group : groups) {
@@ -330,7 +369,7 @@ std::string run_tables(const RunGroup& group, const RunRecord& run) {
 std::string evaluation_section(const std::vector<RunGroup>& groups) {
   const std::vector<const Json*> cells = cells_of(groups);
   if (cells.empty()) return "";
-  std::string out = accuracy_table(groups, cells);
+  std::string out = trained_lines(groups) + accuracy_table(groups, cells);
   if (const std::string line = line_along(groups, cells); !line.empty())
     out += "<div class=\"charts\">\n" + line + "</div>\n";
   out += heat_maps(groups, cells);

@@ -151,6 +151,7 @@ LineChart cells_chart(const Json& all, const std::string& along, const std::stri
   for (const Json& entry : all["runs"]) {
     std::map<double, std::vector<double>> points;
     for (const Json& cell : entry["cells"]) {
+      add_trained_marks(cell_trained(cell), along, chart.marks);
       // A length that is drawn from a range is a text, and has no place on an axis.
       if (!cell.contains(along) || !cell[along].is_number() || !cell.contains("accuracy")) continue;
       if (!fixed.empty() && cell.value(fixed, 0.0) != value) continue;

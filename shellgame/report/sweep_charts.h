@@ -23,7 +23,8 @@ std::string settings_name(const nlohmann::ordered_json& entry);
 LineChart training_chart(const nlohmann::ordered_json& all, const std::string& runs,
                          const ChartTexts& texts, int window = 20);
 
-// Accuracy against "commands", "spacing" or "length", of the cells whose `fixed` key has the value.
+// Accuracy against "commands", "spacing" or "length", of the cells whose `fixed` key has the value;
+// with marks at the lengths that were trained.
 LineChart cells_chart(const nlohmann::ordered_json& all, const std::string& along,
                       const std::string& fixed, double value, const ChartTexts& texts);
 

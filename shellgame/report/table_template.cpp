@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "shellgame/evaluate/cell_name.h"
 #include "shellgame/system/error.h"
 
 namespace shellgame {
@@ -73,7 +74,9 @@ std::string value_text(const Json& value, const std::string& format) {
   if (value.is_null()) return "";
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
   if (value.is_number()) return format_table_number(value, format);
-  std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+  // {trained} is said in words.
+  std::string text = value.is_object() ? trained_words(trained_of(value)) : "";
+  if (text.empty()) text = value.is_string() ? value.get<std::string>() : value.dump();
   for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2)
     text.insert(at, "\\");
   return text;

@@ -10,6 +10,7 @@
 #include "shellgame/tasks/task_keys.h"
 #include "shellgame/train/experiment_numbers.h"
 #include "shellgame/train/key_reader.h"
+#include "shellgame/train/losses.h"
 #include "shellgame/train/toml_json.h"
 #include "shellgame/train/tune_space.h"
 
@@ -137,16 +138,7 @@ class Reader {
     e.resolved = Json::object();
     KeyReader keys(json, file_, "");
     list_keys(keys, e);
-    std::string loss = "all";
-    keys("loss", loss, Words{"all", "reveals", "beliefs"});
-    bool others = true;
-    keys("other-tokens", others);
-    if (loss != "beliefs" && !others)
-      throw InputError(file_, "key 'other-tokens': only the loss on beliefs may leave them out");
-    e.loss = loss == "all"       ? LossOn::kAllTokens
-             : loss == "reveals" ? LossOn::kQuestions
-             : others            ? LossOn::kBeliefs
-                                 : LossOn::kBeliefsOnly;
+    e.loss = read_loss(keys);
     if (!keys.take("sequence").is_null())
       throw InputError(file_, "[sequence] must be [task] with a key 'kind' since version 0.2.0");
     const Json task = keys.take("task");
@@ -166,7 +158,7 @@ class Reader {
     keys.finish();
     read_stages(stages, stream, e);
     check_evaluation(e);
-    resolve(e, loss);
+    resolve(e);
     return e;
   }
 
@@ -177,6 +169,34 @@ class Reader {
     KeyReader keys(json, file_, where);
     list_keys(keys, settings);
     keys.finish();
+  }
+
+  // loss = "NAME", or { name = "NAME", KEY = NUMBER } of one that has keys.
+  LossChoice read_loss(KeyReader& keys) {
+    Json given = keys.take("loss");
+    if (given.is_null()) given = "all";
+    if (!given.is_object()) given = {{"name", given}};
+    KeyReader own(given, file_, "loss");
+    LossChoice choice;
+    const Json name = own.take("name");
+    if (!name.is_string() || find_loss(name.get<std::string>()) == nullptr)
+      keys.refuse_value("loss", fmt::format("one of {}", fmt::join(loss_names(), ", ")), name);
+    choice.name = name.get<std::string>();
+    const LossDeclaration& loss = *find_loss(choice.name);
+    choice.asks = loss.asks;
+    for (const LossKey& key : loss.keys) {
+      double& value = choice.settings[key.name] = key.usual;
+      own(key.name, value, key.bounds);
+    }
+    own.finish();
+    bool others = true;
+    keys("other-tokens", others);
+    if (!others && !loss.others_may_go)
+      throw InputError(
+          file_,
+          fmt::format("key 'other-tokens': the loss '{}' must not leave them out", choice.name));
+    choice.asks.others = choice.asks.others && others;
+    return choice;
   }
 
   void read_optimiser(const Json& json, OptimiserSettings& settings) {
@@ -353,12 +373,17 @@ class Reader {
     return json;
   }
 
-  static void resolve(Experiment& e, const std::string& loss) {
+  static void resolve(Experiment& e) {
     Json& r = e.resolved;
     r.update(written(e));
     if (!e.plugins.empty()) r["plugins"] = e.plugins;
-    r["loss"] = loss;
-    r["other-tokens"] = e.loss != LossOn::kBeliefsOnly;
+    r["loss"] = e.loss.name;
+    if (!e.loss.settings.empty()) {
+      r["loss"] = e.loss.settings;
+      r["loss"]["name"] = e.loss.name;
+    }
+    // A loss that asks for no others says so by its name.
+    r["other-tokens"] = e.loss.asks.others || !find_loss(e.loss.name)->asks.others;
     r["task"] = spec_json(e.task, /*all=*/true);
     r["model"] = e.model;
     r["optimiser"] = written(e.optimiser);
@@ -424,11 +449,10 @@ BatchPlan batch_plan(const Experiment& experiment, std::size_t stage, const Toke
                  .rows = settings.batch,
                  .parts = settings.accumulation,
                  .steps = settings.steps,
-                 .loss = experiment.loss,
+                 .targets = experiment.loss.asks,
                  .stream = settings.stream,
                  .together = together};
-  const bool beliefs =
-      experiment.loss == LossOn::kBeliefs || experiment.loss == LossOn::kBeliefsOnly;
+  const bool beliefs = experiment.loss.asks.beliefs;
   const SourceOptions options{.seed = experiment.seed, .beliefs = beliefs, .may_be_silent = true};
   if (settings.stream) {
     std::vector<SharedData> data;
@@ -444,9 +468,8 @@ BatchPlan batch_plan(const Experiment& experiment, std::size_t stage, const Toke
   for (const auto& source : plan.sources) {
     if (beliefs && !source->has_beliefs())
       wrong_use(
-          "loss = \"beliefs\" needs data whose exact beliefs are known, and '{}' does not have "
-          "them",
-          source->name());
+          "loss = \"{}\" needs data whose exact beliefs are known, and '{}' does not have them",
+          experiment.loss.name, source->name());
   }
   return plan;
 }

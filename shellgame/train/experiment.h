@@ -12,6 +12,7 @@
 #include "shellgame/episodes/batcher.h"
 #include "shellgame/episodes/data_kind.h"
 #include "shellgame/episodes/task_record.h"
+#include "shellgame/train/losses.h"
 #include "shellgame/train/tune_space.h"
 
 namespace shellgame {
@@ -89,7 +90,7 @@ struct Experiment {
   std::vector<std::string> plugins;                 // shared libraries (docs/plugins.md)
   std::string from;   // a Hugging Face directory whose weights are the first; "": drawn
   double budget = 0;  // processor seconds, after which training ends where it is; 0: no limit
-  LossOn loss = LossOn::kAllTokens;
+  LossChoice loss;
   OptimiserSettings optimiser;
   ScheduleSettings schedule;
   AverageSettings average;

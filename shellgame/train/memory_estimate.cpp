@@ -8,6 +8,7 @@
 #include "shellgame/ops/engine.h"
 #include "shellgame/system/process_memory.h"
 #include "shellgame/system/threads.h"
+#include "shellgame/train/loss_function.h"
 #include "shellgame/train/segment_gradient.h"
 
 namespace shellgame {
@@ -23,28 +24,31 @@ class OneThread {
   int before_ = thread_count();
 };
 
-// What is in use after a forward pass of B rows of T tokens and was not before it.
-double kept_after_forward(const Model& model, std::int64_t B, std::int64_t T) {
+// What is in use after a forward pass of B rows of T tokens, each a target, and was not before it.
+double kept_after_forward(const Model& model, const LossFunction& function, std::int64_t B,
+                          std::int64_t T) {
   const at::Device device = model.parameters().front().value.device();
   const at::Tensor ids = at::zeros({B, T}, at::TensorOptions(at::kLong).device(device));
   const std::int64_t before = memory_in_use();
-  const Model::Loss loss = model.loss(ids, ids);
+  const Loss loss =
+      model.loss(ids, {ids, {}, at::zeros_like(ids, at::kBool)}, nullptr, nullptr, function);
   return static_cast<double>(memory_in_use() - before);
 }
 
 }  // namespace
 
-RowMemory measure_row_memory(const Model& model, std::int64_t longest) {
+RowMemory measure_row_memory(const Model& model, std::int64_t longest,
+                             const LossFunction& function) {
   // On one thread: others make scratch of their own whenever work first reaches them, which would
   // count as kept, and what rows keep does not depend on the threads.
   const OneThread one_thread;
   // Three lengths in steps of 1, 2, 4; whole chunks where rows are long enough for them.
   const std::int64_t unit = longest >= 512 ? 128 : std::max<std::int64_t>(1, longest / 4);
-  kept_after_forward(model, 2, 4 * unit);  // tables and scratch are made once and stay
-  const double one = kept_after_forward(model, 1, unit),
-               two = kept_after_forward(model, 1, 2 * unit),
-               four = kept_after_forward(model, 1, 4 * unit),
-               pair_of_rows = kept_after_forward(model, 2, 2 * unit);
+  kept_after_forward(model, function, 2, 4 * unit);  // tables and scratch are made once and stay
+  const double one = kept_after_forward(model, function, 1, unit),
+               two = kept_after_forward(model, function, 1, 2 * unit),
+               four = kept_after_forward(model, function, 1, 4 * unit),
+               pair_of_rows = kept_after_forward(model, function, 2, 2 * unit);
   // m(t) = a + b t + c t^2: from the slopes between the three.
   const auto u = static_cast<double>(unit);
   const double first = (two - one) / u, second = (four - two) / (2 * u);
@@ -102,7 +106,8 @@ double memory_of_rows(const StageSettings& stage, std::int64_t tokens) {
 MemoryEstimate estimate_memory(const Model& model, const Experiment& experiment,
                                const Tokenizer* tokenizer) {
   const std::vector<std::int64_t> tokens = longest_rows(experiment, tokenizer);
-  const RowMemory row = measure_row_memory(model, std::ranges::max(tokens));
+  const RowMemory row =
+      measure_row_memory(model, std::ranges::max(tokens), loss_function(experiment.loss));
   double kept = 0, rows = 0;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const StageSettings& stage = experiment.stages[i];

@@ -26,8 +26,9 @@ struct RowMemory {
 };
 
 // Measured on short rows, so that it holds for every mixer, with the engine in use. Rows are no
-// longer than `longest`.
-RowMemory measure_row_memory(const Model& model, std::int64_t longest);
+// longer than `longest`, and every token is a target of the loss.
+RowMemory measure_row_memory(const Model& model, std::int64_t longest,
+                             const LossFunction& function = cross_entropy);
 
 struct MemoryEstimate {
   std::int64_t parameters = 0;   // with gradients and the optimiser's moments

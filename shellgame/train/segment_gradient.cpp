@@ -27,9 +27,9 @@ std::vector<at::Tensor> flowing(const ModelState& state) {
   return tensors;
 }
 
-SegmentLoss whole(const Model& model, const at::Tensor& ids, const at::Tensor& targets,
-                  double scale, ModelState* state, const SoftTargets* soft) {
-  const Model::Loss loss = model.loss(ids, targets, state, nullptr, soft);
+SegmentLoss whole(const Model& model, const at::Tensor& ids, const LossTargets& targets,
+                  double scale, ModelState* state, const LossFunction& function) {
+  const Loss loss = model.loss(ids, targets, state, nullptr, function);
   const auto mean = loss.mean.item<double>();
   if (std::isfinite(mean)) (scale == 1 ? loss.mean : loss.mean * scale).backward();
   if (state != nullptr) *state = state->detached();
@@ -46,12 +46,11 @@ std::int64_t piece_tokens(std::int64_t T, std::int64_t pieces) {
 }
 
 SegmentLoss add_segment_gradient(const Model& model, const at::Tensor& ids,
-                                 const at::Tensor& targets, std::int64_t pieces, double scale,
-                                 ModelState* state, const SoftTargets* soft) {
+                                 const LossTargets& targets, std::int64_t pieces, double scale,
+                                 ModelState* state, const LossFunction& function) {
   const std::int64_t T = ids.size(1), size = piece_tokens(T, pieces);
-  if (size >= T) return whole(model, ids, targets, scale, state, soft);
-  const auto counted = static_cast<double>((targets >= 0).sum().item<std::int64_t>() +
-                                           (soft != nullptr ? soft->places.numel() : 0));
+  if (size >= T) return whole(model, ids, targets, scale, state, function);
+  const auto counted = static_cast<double>(targets.counted());
 
   // 1. Forward, keeping only the state before each piece.
   std::vector<ModelState> before{state != nullptr ? *state : ModelState()};
@@ -78,10 +77,8 @@ SegmentLoss add_segment_gradient(const Model& model, const at::Tensor& ids,
     if (i > 0) {
       for (const at::Tensor& tensor : begin) tensor.requires_grad_(true);
     }
-    const SoftTargets here = soft != nullptr ? soft->narrow(T, from, length) : SoftTargets();
-    const Model::Loss loss =
-        model.loss(ids.narrow(1, from, length), targets.narrow(1, from, length), &now, nullptr,
-                   soft != nullptr ? &here : nullptr);
+    const Loss loss = model.loss(ids.narrow(1, from, length), targets.narrow(from, length), &now,
+                                 nullptr, function);
     const double share = counted > 0 ? static_cast<double>(loss.counted) / counted : 0;
     result.mean += share * loss.mean.item<double>();
     correct[i] = loss.correct;

@@ -22,7 +22,7 @@ std::int64_t piece_tokens(std::int64_t T, std::int64_t pieces);
 // are of no use. With one piece this is Model::loss and its backward pass; more pieces cost one
 // forward pass more.
 SegmentLoss add_segment_gradient(const Model& model, const at::Tensor& ids,
-                                 const at::Tensor& targets, std::int64_t pieces, double scale,
-                                 ModelState* state, const SoftTargets* soft = nullptr);
+                                 const LossTargets& targets, std::int64_t pieces, double scale,
+                                 ModelState* state, const LossFunction& function = cross_entropy);
 
 }  // namespace shellgame

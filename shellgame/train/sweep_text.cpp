@@ -24,13 +24,8 @@ std::string entry_text(const SweepEntry& entry) {
                         sweep_spread(tokens).mean / 1e6);
   }
   if (!entry.rows.empty() && !entry.rows[0].cells.empty()) {
-    if (const SweepJson trained = entry.rows[0].cells[0].value("trained", SweepJson());
-        trained.is_object())
-      text += fmt::format("  {}\n",
-                          trained_words({.data = {},
-                                         .axis = trained.value("axis", std::string()),
-                                         .segment = trained.value("segment", std::uint64_t{0}),
-                                         .longest = trained.value("longest", std::uint64_t{0})}));
+    const std::string trained = trained_words(cell_trained(entry.rows[0].cells[0]));
+    if (!trained.empty()) text += fmt::format("  {}\n", trained);
   }
   for (std::size_t c = 0; !entry.rows.empty() && c < entry.rows[0].cells.size(); ++c) {
     std::vector<double> values;

@@ -23,8 +23,10 @@
 #include "shellgame/system/process_memory.h"
 #include "shellgame/system/processor_time.h"
 #include "shellgame/system/saturating.h"
+#include "shellgame/train/batch_tensors.h"
 #include "shellgame/train/display.h"
 #include "shellgame/train/first_weights.h"
+#include "shellgame/train/loss_function.h"
 #include "shellgame/train/memory_estimate.h"
 #include "shellgame/train/metrics_file.h"
 #include "shellgame/train/not_finite.h"
@@ -87,29 +89,6 @@ std::string tokenizer_text(const Experiment& experiment, const Tokenizer* tokeni
   return read_file((fs::is_directory(path) ? path / "tokenizer.json" : path).string());
 }
 
-// A batch's numbers, where they are: the batch must outlive the tensor.
-at::Tensor tensor_of(const std::vector<std::int64_t>& numbers, const Batch& batch) {
-  return at::from_blob(const_cast<std::int64_t*>(numbers.data()), {batch.rows, batch.time},
-                       at::kLong);
-}
-
-SoftTargets soft_targets_of(const Batch& batch, at::Device device) {
-  std::vector<std::int64_t> places, truths, owners;
-  for (const SoftTarget& soft : batch.soft) {
-    owners.insert(owners.end(), soft.count, static_cast<std::int64_t>(places.size()));
-    places.push_back(soft.place);
-    truths.push_back(soft.truth);
-  }
-  const auto whole = [&](const std::vector<std::int64_t>& numbers) {
-    return at::tensor(numbers, at::kLong).to(device);
-  };
-  return {.places = whole(places),
-          .truths = whole(truths),
-          .owners = whole(owners),
-          .tokens = whole(batch.soft_tokens),
-          .weights = at::tensor(batch.soft_weights, at::kFloat).to(device)};
-}
-
 class Run {
  public:
   explicit Run(const TrainOptions& options)
@@ -119,6 +98,7 @@ class Run {
                        ? open_tokenizer(experiment_.tokenizer)
                        : nullptr),
         tokenizer_text_(tokenizer_text(experiment_, tokenizer_.get())),
+        loss_(loss_function(experiment_.loss)),
         checkpoints_(options.run + "/checkpoints"),
         display_(options.quiet),
         program_memory_(peak_memory()),
@@ -410,10 +390,9 @@ class Run {
       const at::Tensor ids = tensor_of(batch.ids, batch).to(device);
       const double share =
           counted > 0 ? static_cast<double>(batch.counted) / static_cast<double>(counted) : 0;
-      const SoftTargets soft = soft_targets_of(batch, device);
       const SegmentLoss loss =
-          add_segment_gradient(model_, ids, tensor_of(batch.targets, batch).to(device),
-                               stage.pieces, share, state, batch.soft.empty() ? nullptr : &soft);
+          add_segment_gradient(model_, ids, targets_of(batch, experiment_.loss.asks, device),
+                               stage.pieces, share, state, loss_);
       if (!std::isfinite(loss.mean)) stop_at(ids, before, fmt::format("the loss is {}", loss.mean));
       const at::Tensor correct = loss.correct.to(at::kCPU).contiguous();
       const bool* const hit = correct.data_ptr<bool>();
@@ -603,7 +582,9 @@ class Run {
   const TrainOptions& options_;
   const Experiment& experiment_;
   std::unique_ptr<Tokenizer> tokenizer_;
-  std::string tokenizer_text_, checkpoints_;
+  std::string tokenizer_text_;
+  LossFunction loss_;
+  std::string checkpoints_;
   Display display_;
   std::int64_t program_memory_;  // before there is a model
   Model model_;

@@ -71,7 +71,7 @@ TEST(Batcher, TheTokenThatEndsAValueIsTrainedWhereItDecides) {
   const auto bytes = open_tokenizer("bytes");
   const TraceData data(
       parse_task("group = 'S12'\nmoves = 'swaps'\ncommands = 40\nspacing = 1\n", "task.toml"));
-  BatchPlan plan{.rows = 3, .steps = 9, .loss = LossOn::kQuestions};
+  BatchPlan plan{.rows = 3, .steps = 9, .targets = {.others = false}};
   plan.sources.push_back(data.source(bytes.get(), {}));
   const Batch batch = Batcher(plan).batch(2);
   ASSERT_EQ(batch.answers.size(), 3u * 40);
@@ -93,12 +93,12 @@ TEST(Batcher, TheTokenThatEndsAValueIsTrainedWhereItDecides) {
 TEST(Batcher, BeliefsAreTheTargetsOfValues) {
   const auto bytes = open_tokenizer("bytes");
   for (const bool stream : {false, true}) {
-    for (const LossOn loss : {LossOn::kBeliefs, LossOn::kBeliefsOnly}) {
+    for (const bool others : {true, false}) {
       const auto data = std::make_shared<TraceData>(parse_task(
           "group = 'S3'\nmoves = 'swaps'\nvalues = 'red,re,blue'\nuncertainty = 'branching'\n"
           "commands = 12\nspacing = 2\n",
           "task.toml"));
-      BatchPlan plan{.rows = 2, .steps = 9, .loss = loss};
+      BatchPlan plan{.rows = 2, .steps = 9, .targets = {.others = others, .beliefs = true}};
       if (stream) {
         StreamSources streams = stream_sources({data}, bytes.get(), {}, 6);
         plan.sources = streams.sources;
@@ -126,7 +126,7 @@ TEST(Batcher, BeliefsAreTheTargetsOfValues) {
       }
       const auto hard = std::ranges::count_if(batch.targets, [](auto t) { return t >= 0; });
       EXPECT_EQ(batch.counted, hard + static_cast<std::int64_t>(batch.soft.size()));
-      EXPECT_EQ(hard > 0, loss == LossOn::kBeliefs);
+      EXPECT_EQ(hard > 0, others);
     }
   }
 }

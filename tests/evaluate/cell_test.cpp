@@ -16,14 +16,14 @@ Statistics statistics(std::uint64_t right) {
   for (std::size_t trace = 0; trace < 4; ++trace) {
     tally.add(trace, {.command = 8,
                       .right = trace < right,
-                      .strict = trace < right,
-                      .nats = 0.75,
-                      .agrees = true,
-                      .bayes_right = true,
-                      .bayes_nats = 0.5,
-                      .bayes_expected = 0.625,
-                      .regret = 0.375,
-                      .outside = 0.125});
+                      .numbers = {.cross_entropy = 0.75,
+                                  .regret = 0.375,
+                                  .strict = trace < right,
+                                  .outside = 0.125,
+                                  .bayes_cross_entropy = 0.5,
+                                  .expected_bayes_accuracy = 0.625,
+                                  .bayes_accuracy = 1,
+                                  .bayes_agreement = 1}});
   }
   return statistics_of(tally, {.chance = 0.2, .length = 8});
 }
@@ -70,6 +70,46 @@ TEST(EvaluationCell, JsonHasTheDocumentedKeys) {
   EXPECT_TRUE(cell["first_failure_median"].is_null());
 }
 
+// Each number is another one, so that none can stand in another's place.
+TEST(EvaluationCell, EveryMeasureStandsInEveryForm) {
+  AnswerNumbers numbers;
+  double value = 0.25;
+  for (const Measure& measure : kMeasures) numbers.*measure.number = value += 0.03125;
+  Tally tally(2);
+  for (const std::size_t trace : {0, 1}) {
+    for (int k = 0; k < 3; ++k) tally.add(trace, {.command = 1, .numbers = numbers});
+  }
+  EvaluationReport all = report();
+  EvaluationCell& cell = all.cells[0];
+  cell.all = statistics_of(tally, {.chance = 0.2});
+  cell.few_positions = cell.all.positions;
+  cell.seeds = {{0, cell.all}};
+  const auto json = to_json(all)[0];
+  const std::string csv = to_csv(all), text = to_text(all);
+  for (const Measure& measure : kMeasures) {
+    EXPECT_EQ(json[measure.name], numbers.*measure.number) << measure.name;
+    EXPECT_EQ(json["mean"][measure.name], numbers.*measure.number);
+    EXPECT_EQ(json["seeds"][0][measure.name], numbers.*measure.number);
+    EXPECT_EQ(json["positions"][0].contains(measure.name),
+              measure.at_positions != Measure::AtPositions::kNot);
+    EXPECT_THAT(csv, HasSubstr(std::string(",") + measure.name + ","));
+    EXPECT_THAT(csv, HasSubstr(std::string(",") + measure.name + "_spread,"));
+    if (measure.column == nullptr) continue;
+    EXPECT_THAT(text, HasSubstr(std::string("  ") + measure.column + "  "));
+    EXPECT_THAT(text, HasSubstr(measure_text(measure, numbers.*measure.number)));
+  }
+}
+
+// Of a schedule there may be fewer than were asked for.
+TEST(EvaluationCell, TextSaysHowManyTracesThereWere) {
+  EvaluationReport few = report();
+  few.count = 64;
+  EXPECT_THAT(to_text(few), HasSubstr(", 4 traces a seed"));
+  few.cells.push_back(few.cells[0]);
+  for (SeedResult& seed : few.cells[1].seeds) seed.statistics.traces = 12;
+  EXPECT_THAT(to_text(few), HasSubstr(", 4 to 12 traces a seed"));
+}
+
 TEST(EvaluationCell, WhatIsNotKnownIsNull) {
   EvaluationReport unknown = report();
   unknown.cells[0].has_beliefs = false;
@@ -92,6 +132,10 @@ TEST(EvaluationCell, CsvHasOneRowACellAndAsManyFieldsAsTitles) {
         csv.substr(titles.size() + 1, csv.find('\n', titles.size() + 1) - titles.size() - 1);
     EXPECT_EQ(std::ranges::count(row, ','), std::ranges::count(titles, ','));
     EXPECT_THAT(row, testing::StartsWith("8,8,teacher,fp32,4,2,4,4,800,0.2,0.75,0.75,"));
+    EXPECT_THAT(titles, testing::EndsWith(",trained_axis,trained_segment,trained_longest"));
+    EXPECT_THAT(row, testing::EndsWith(",,,"));
+    two.trained = TaskRecord{.data = {}, .axis = "commands", .segment = 8, .longest = 64};
+    EXPECT_THAT(to_csv(two), testing::EndsWith(",commands,8,64\n"));
   }
 }
 

@@ -47,12 +47,12 @@ TEST(Judge, IsTheSoftmaxAmongAllAndAmongTheBranches) {
   // The branches of the root are the tokens 1 and 3.
   const Judgement low = judge(logits, std::log(sum), 4, kDigits.node(ValueTree::kRoot), 0, 0);
   EXPECT_EQ(low.best, 1u);
-  EXPECT_NEAR(low.nats, std::log(sum) - 1, 1e-14);
-  EXPECT_NEAR(low.value_nats, std::log1p(std::exp(2.0)), 1e-14);
-  EXPECT_FALSE(low.strict);
+  EXPECT_NEAR(low.numbers.cross_entropy, std::log(sum) - 1, 1e-14);
+  EXPECT_NEAR(low.numbers.value_cross_entropy, std::log1p(std::exp(2.0)), 1e-14);
+  EXPECT_FALSE(low.numbers.strict);
   const Judgement high = judge(logits, std::log(sum), 3, kDigits.node(ValueTree::kRoot), 1, 0);
-  EXPECT_NEAR(high.value_nats, std::log1p(std::exp(-2.0)), 1e-14);
-  EXPECT_TRUE(high.strict);
+  EXPECT_NEAR(high.numbers.value_cross_entropy, std::log1p(std::exp(-2.0)), 1e-14);
+  EXPECT_TRUE(high.numbers.strict);
   // Below token 1: token 2, or the end, for which token 4 stands here.
   const auto& below = kDigits.node(kDigits.node(ValueTree::kRoot).next[0]);
   EXPECT_EQ(below.tokens[judge(logits, std::log(sum), 4, below, 0, 4).best], ValueTree::kEnd);
@@ -107,22 +107,24 @@ TEST(Judge, RegretIsTheDivergenceFromTheBelief) {
   const double belief[] = {0.25, 0.75};
   const double q = std::exp(3.0) / (std::exp(1.0) + std::exp(3.0));
   const Judgement judgement = judge(logits, std::log(sum), 4, root, 0, 0, belief);
-  EXPECT_NEAR(judgement.regret, 0.25 * std::log(0.25 / (1 - q)) + 0.75 * std::log(0.75 / q), 1e-14);
-  EXPECT_NEAR(judgement.inside, (std::exp(1.0) + std::exp(3.0)) / sum, 1e-14);
-  EXPECT_NEAR(judgement.variation, std::abs(0.75 - q), 1e-14);
-  EXPECT_NEAR(judge(logits, std::log(sum), 4, root, 0, 0).variation, q, 1e-14);
+  EXPECT_NEAR(judgement.numbers.regret, 0.25 * std::log(0.25 / (1 - q)) + 0.75 * std::log(0.75 / q),
+              1e-14);
+  EXPECT_NEAR(judgement.numbers.inside, (std::exp(1.0) + std::exp(3.0)) / sum, 1e-14);
+  EXPECT_NEAR(judgement.numbers.total_variation, std::abs(0.75 - q), 1e-14);
+  EXPECT_NEAR(judge(logits, std::log(sum), 4, root, 0, 0).numbers.total_variation, q, 1e-14);
   // A model that says the belief has none; of what is certain it is the surprise.
   const double equal[] = {0, std::log(0.25), 0, std::log(0.75), 0};
-  EXPECT_NEAR(judge(equal, 1, 0, root, 0, 0, belief).regret, 0, 1e-15);
-  EXPECT_NEAR(judge(logits, std::log(sum), 4, root, 0, 0).regret, -std::log(1 - q), 1e-14);
+  EXPECT_NEAR(judge(equal, 1, 0, root, 0, 0, belief).numbers.regret, 0, 1e-15);
+  EXPECT_NEAR(judge(logits, std::log(sum), 4, root, 0, 0).numbers.regret, -std::log(1 - q), 1e-14);
 }
 
 TEST(WaitingQuestion, MissIsTheProbabilityOfTheOtherValues) {
   WaitingQuestion waiting{.question = {.value = 1, .length = 2, .values = &kDigits}};
-  waiting.take_along_truth({.best = 0, .value_nats = -std::log(0.5), .variation = 0.25});
-  EXPECT_DOUBLE_EQ(waiting.answer().variation, 0.25);
-  waiting.take_along_truth({.best = 0, .value_nats = -std::log(0.25)});
-  EXPECT_DOUBLE_EQ(waiting.answer().miss, 0.875);
+  waiting.take_along_truth(
+      {.best = 0, .numbers = {.value_cross_entropy = -std::log(0.5), .total_variation = 0.25}});
+  EXPECT_DOUBLE_EQ(waiting.answer().numbers.total_variation, 0.25);
+  waiting.take_along_truth({.best = 0, .numbers = {.value_cross_entropy = -std::log(0.25)}});
+  EXPECT_DOUBLE_EQ(waiting.answer().numbers.miss, 0.875);
 }
 
 // The values 1 and 17 share their first token: 0.5 of 0.8, then 0.3 of it.
@@ -130,18 +132,18 @@ TEST(WaitingQuestion, TheBeliefDescendsTheTreeOfTokens) {
   WaitingQuestion waiting{.question = {.value = 1, .length = 2, .values = &kDigits}};
   waiting.question.belief = {0.5, 0.3, 0.2};
   EXPECT_EQ(waiting.branch_belief(), (std::vector<double>{0.8, 0.2}));
-  waiting.take_along_truth({.best = 0, .regret = 0.5, .inside = 0.5});
+  waiting.take_along_truth({.best = 0, .numbers = {.regret = 0.5, .inside = 0.5}});
   const std::vector<double> below = waiting.branch_belief();
   ASSERT_EQ(below.size(), 2u);
   const auto& tokens = kDigits.node(waiting.node).tokens;
   EXPECT_DOUBLE_EQ(below[tokens[0] == 2 ? 0 : 1], 0.3 / 0.8);
   EXPECT_DOUBLE_EQ(below[tokens[0] == 2 ? 1 : 0], 0.5 / 0.8);
-  waiting.take_along_truth({.best = 0, .regret = 0.25, .inside = 0.5});
-  EXPECT_DOUBLE_EQ(waiting.answer().regret, 0.75);
+  waiting.take_along_truth({.best = 0, .numbers = {.regret = 0.25, .inside = 0.5}});
+  EXPECT_DOUBLE_EQ(waiting.answer().numbers.regret, 0.75);
   // The distance over the values is not that of their first tokens.
-  EXPECT_TRUE(std::isnan(waiting.answer().variation));
-  EXPECT_DOUBLE_EQ(waiting.answer().outside, 0.75);
-  EXPECT_DOUBLE_EQ(waiting.answer().bayes_expected, 0.5);
+  EXPECT_TRUE(std::isnan(waiting.answer().numbers.total_variation));
+  EXPECT_DOUBLE_EQ(waiting.answer().numbers.outside, 0.75);
+  EXPECT_DOUBLE_EQ(waiting.answer().numbers.expected_bayes_accuracy, 0.5);
 }
 
 WaitingQuestion certain_two() {
@@ -150,18 +152,20 @@ WaitingQuestion certain_two() {
 
 TEST(WaitingQuestion, IsRightOnlyIfEveryChoiceIs) {
   WaitingQuestion right = certain_two();
-  right.take_along_truth({.best = 0, .nats = 1, .value_nats = 0.5, .strict = true});
+  right.take_along_truth(
+      {.best = 0, .numbers = {.cross_entropy = 1, .value_cross_entropy = 0.5, .strict = true}});
   EXPECT_FALSE(right.at_true_end());
-  right.take_along_truth({.best = 0, .nats = 2, .value_nats = 0.25, .strict = false});
+  right.take_along_truth(
+      {.best = 0, .numbers = {.cross_entropy = 2, .value_cross_entropy = 0.25, .strict = false}});
   ASSERT_TRUE(right.at_true_end());
   EXPECT_EQ(right.chosen, 1u);
   const Answer answer = right.answer();
   EXPECT_TRUE(answer.right);
-  EXPECT_FALSE(answer.strict);
-  EXPECT_DOUBLE_EQ(answer.nats, 3);
-  EXPECT_DOUBLE_EQ(answer.value_nats, 0.75);
-  EXPECT_TRUE(answer.agrees);
-  EXPECT_TRUE(answer.bayes_right);
+  EXPECT_FALSE(answer.numbers.strict);
+  EXPECT_DOUBLE_EQ(answer.numbers.cross_entropy, 3);
+  EXPECT_DOUBLE_EQ(answer.numbers.value_cross_entropy, 0.75);
+  EXPECT_TRUE(answer.numbers.bayes_agreement);
+  EXPECT_TRUE(answer.numbers.bayes_accuracy);
 
   WaitingQuestion wrong = certain_two();
   wrong.take_along_truth({.best = 1});  // token 3: the value 2
@@ -172,7 +176,7 @@ TEST(WaitingQuestion, IsRightOnlyIfEveryChoiceIs) {
   WaitingQuestion unknown{.question = {.value = 2, .length = 1, .values = &kDigits}};
   unknown.take_along_truth({.best = 0});  // token 1 begins two values
   EXPECT_FALSE(unknown.chosen);
-  EXPECT_FALSE(unknown.answer().agrees);
+  EXPECT_FALSE(unknown.answer().numbers.bayes_agreement);
 }
 
 TEST(WaitingQuestion, AgreesWithAnyOfTheMostProbableValues) {
@@ -181,9 +185,9 @@ TEST(WaitingQuestion, AgreesWithAnyOfTheMostProbableValues) {
   waiting.take_along_truth({.best = 1});
   const Answer answer = waiting.answer();
   EXPECT_TRUE(answer.right);
-  EXPECT_TRUE(answer.agrees);
-  EXPECT_FALSE(answer.bayes_right);  // the first of the equal ones is another
-  EXPECT_NEAR(answer.bayes_nats, -std::log(0.4), 1e-12);
+  EXPECT_TRUE(answer.numbers.bayes_agreement);
+  EXPECT_FALSE(answer.numbers.bayes_accuracy);  // the first of the equal ones is another
+  EXPECT_NEAR(answer.numbers.bayes_cross_entropy, -std::log(0.4), 1e-12);
 }
 
 }  // namespace

@@ -41,13 +41,13 @@ TEST(FilterPredictor, ExactBayesHasNoRegretWhateverTheTokens) {
           std::string("group = 'S3'\nuncertainty = 'branching'\nvalues = "
                       "'red,green,red-green'\nspacing = 2\nreveal-forms = 'print,equal'\n")}) {
       const Statistics all = judged(toml, "exact", tokenizer);
-      EXPECT_GT(all.bayes_cross_entropy, 0.05);
-      EXPECT_NEAR(all.regret, 0, 1e-12) << tokenizer << toml;
-      EXPECT_NEAR(all.value_cross_entropy, all.bayes_cross_entropy, 1e-9);
-      EXPECT_NEAR(all.outside, 0, 1e-12);
+      EXPECT_GT(all.mean.bayes_cross_entropy, 0.05);
+      EXPECT_NEAR(all.mean.regret, 0, 1e-12) << tokenizer << toml;
+      EXPECT_NEAR(all.mean.value_cross_entropy, all.mean.bayes_cross_entropy, 1e-9);
+      EXPECT_NEAR(all.mean.outside, 0, 1e-12);
       // Greedy decoding of several tokens need not find the most probable value.
       if (tokenizer == "lexeme" && toml == kBranching) {
-        EXPECT_EQ(all.bayes_agreement, 1);
+        EXPECT_EQ(all.mean.bayes_agreement, 1);
       }
     }
   }
@@ -55,29 +55,29 @@ TEST(FilterPredictor, ExactBayesHasNoRegretWhateverTheTokens) {
 
 TEST(FilterPredictor, OtherFiltersAreScoredAsModelsAre) {
   for (const char* kind : {"log", "linear", "gain"})
-    EXPECT_NEAR(judged(kBranching, kind, "lexeme").regret, 0, 1e-9) << kind;
-  EXPECT_LT(judged(kBranching, "marginal", "lexeme").regret, 0.01);
-  EXPECT_GT(judged(kBranching, "linear", "lexeme", Precision::kFp16).regret, 0.1);
-  EXPECT_LT(judged(kBranching, "gain", "lexeme", Precision::kFp16).regret, 0.01);
+    EXPECT_NEAR(judged(kBranching, kind, "lexeme").mean.regret, 0, 1e-9) << kind;
+  EXPECT_LT(judged(kBranching, "marginal", "lexeme").mean.regret, 0.01);
+  EXPECT_GT(judged(kBranching, "linear", "lexeme", Precision::kFp16).mean.regret, 0.1);
+  EXPECT_LT(judged(kBranching, "gain", "lexeme", Precision::kFp16).mean.regret, 0.01);
 }
 
 TEST(FilterPredictor, BaselinesAreWhatTheirNamesSay) {
   const Statistics uniform = judged(kBranching, "uniform", "lexeme");
-  EXPECT_NEAR(uniform.cross_entropy, std::log(3.0), 1e-12);
+  EXPECT_NEAR(uniform.mean.cross_entropy, std::log(3.0), 1e-12);
   const Statistics last = judged(kBranching, "last-seen", "lexeme");
   EXPECT_GT(last.accuracy.value, uniform.accuracy.value);
-  EXPECT_TRUE(std::isinf(last.regret));  // it is certain, and sometimes wrong
+  EXPECT_TRUE(std::isinf(last.mean.regret));  // it is certain, and sometimes wrong
   EXPECT_TRUE(std::isinf(last.regret_bounds.low));
 }
 
 TEST(FilterPredictor, AShortMemoryCostsLessTheLongerItIs) {
   const std::string toml =
       "group = 'S3'\nmoves = 'swaps'\nuncertainty = 'branching'\nspacing = 1\ncommands = 800\n";
-  const double four = judged(toml, "window", "lexeme", Precision::kFp64, 4).regret;
-  const double six = judged(toml, "window", "lexeme", Precision::kFp64, 6).regret;
+  const double four = judged(toml, "window", "lexeme", Precision::kFp64, 4).mean.regret;
+  const double six = judged(toml, "window", "lexeme", Precision::kFp64, 6).mean.regret;
   EXPECT_GT(four, six);
   EXPECT_GT(six, 0);
-  EXPECT_NEAR(judged(toml, "window", "lexeme", Precision::kFp64, 1000).regret, 0, 1e-12);
+  EXPECT_NEAR(judged(toml, "window", "lexeme", Precision::kFp64, 1000).mean.regret, 0, 1e-12);
 }
 
 // Bayes restarted k commands ago, n = 3, p = .5, a print after each command: .0089, .0019 and .0004
@@ -87,14 +87,14 @@ TEST(FilterPredictor, AWindowOfKCommandsCostsWhatItIsKnownToCost) {
       "group = 'S3'\nmoves = 'swaps'\nuncertainty = 'branching'\nspacing = 1\ncommands = 8000\n";
   const double known[] = {.0089, .0019, .0004}, within[] = {.0007, .0004, .0002};
   for (std::uint64_t k = 4; k <= 6; ++k)
-    EXPECT_NEAR(judged(toml, "window", "lexeme", Precision::kFp64, k).regret, known[k - 4],
+    EXPECT_NEAR(judged(toml, "window", "lexeme", Precision::kFp64, k).mean.regret, known[k - 4],
                 within[k - 4])
         << k;
 }
 
 TEST(FilterPredictor, RunsFreelyWhereValuesAreOneToken) {
   EXPECT_NEAR(judged(kBranching, "uniform", "lexeme", Precision::kFp64, 0, EvaluationMode::kFree)
-                  .value_cross_entropy,
+                  .mean.value_cross_entropy,
               std::log(3.0), 1e-12);
 }
 

@@ -16,12 +16,12 @@ void add_word(Tally& tally, std::size_t trace, const std::string& word, std::uin
     const bool right = word[k] == '+';
     tally.add(trace, {.command = (k + 1) * spacing,
                       .right = right,
-                      .strict = right && k % 2 == 0,
-                      .nats = right ? 0.25 : 2.0,
-                      .value_nats = right ? 0.125 : 1.0,
-                      .agrees = right,
-                      .bayes_right = true,
-                      .bayes_nats = 0.5});
+                      .numbers = {.cross_entropy = right ? 0.25 : 2.0,
+                                  .value_cross_entropy = right ? 0.125 : 1.0,
+                                  .strict = right && k % 2 == 0,
+                                  .bayes_cross_entropy = 0.5,
+                                  .bayes_accuracy = 1,
+                                  .bayes_agreement = right ? 1.0 : 0.0}});
   }
 }
 
@@ -52,11 +52,11 @@ TEST(Tally, TheSharesAreThoseCountedByHand) {
   EXPECT_EQ(s.last_eighth_accuracy.right, s.final_accuracy.right);
   EXPECT_EQ(s.whole_prefix_accuracy.right, 1u);
   EXPECT_EQ(s.whole_prefix_accuracy.bounds, binomial_bounds(1, 4));
-  EXPECT_DOUBLE_EQ(s.cross_entropy, (24 * 0.25 + 8 * 2) / 32);
-  EXPECT_DOUBLE_EQ(s.value_cross_entropy, (24 * 0.125 + 8 * 1) / 32);
-  EXPECT_DOUBLE_EQ(s.bayes_cross_entropy, 0.5);
-  EXPECT_DOUBLE_EQ(s.bayes_accuracy, 1);
-  EXPECT_DOUBLE_EQ(s.bayes_agreement, 0.75);
+  EXPECT_DOUBLE_EQ(s.mean.cross_entropy, (24 * 0.25 + 8 * 2) / 32);
+  EXPECT_DOUBLE_EQ(s.mean.value_cross_entropy, (24 * 0.125 + 8 * 1) / 32);
+  EXPECT_DOUBLE_EQ(s.mean.bayes_cross_entropy, 0.5);
+  EXPECT_DOUBLE_EQ(s.mean.bayes_accuracy, 1);
+  EXPECT_DOUBLE_EQ(s.mean.bayes_agreement, 0.75);
   // Accuracies of the traces: 1, 7/8, 3/8, 6/8.
   const double mean = 0.75, squares = 0.0625 + 0.015625 + 0.140625 + 0;
   EXPECT_DOUBLE_EQ(mean, s.accuracy.value);
@@ -74,18 +74,18 @@ TEST(Tally, BoundsComeFromTheTracesNotFromTheReveals) {
   for (std::size_t trace = 0; trace < 4; ++trace) {
     for (int k = 0; k < 10; ++k)
       tally.add(trace, {.right = true,
-                        .bayes_expected = 0.5,
-                        .regret = regrets[trace],
-                        .miss = regrets[trace] / 2,
-                        .variation = regrets[trace] / 4,
-                        .outside = 0.25});
+                        .numbers = {.regret = regrets[trace],
+                                    .total_variation = regrets[trace] / 4,
+                                    .miss = regrets[trace] / 2,
+                                    .outside = 0.25,
+                                    .expected_bayes_accuracy = 0.5}});
   }
   const Statistics found = statistics_of(tally, {.chance = 0.2});
-  EXPECT_NEAR(found.regret, 0.3, 1e-15);
-  EXPECT_DOUBLE_EQ(found.outside, 0.25);
-  EXPECT_NEAR(found.miss, 0.15, 1e-15);
-  EXPECT_NEAR(found.variation, 0.075, 1e-15);
-  EXPECT_DOUBLE_EQ(found.expected_bayes_accuracy, 0.5);
+  EXPECT_NEAR(found.mean.regret, 0.3, 1e-15);
+  EXPECT_DOUBLE_EQ(found.mean.outside, 0.25);
+  EXPECT_NEAR(found.mean.miss, 0.15, 1e-15);
+  EXPECT_NEAR(found.mean.total_variation, 0.075, 1e-15);
+  EXPECT_DOUBLE_EQ(found.mean.expected_bayes_accuracy, 0.5);
   const double error = std::sqrt((0.04 + 0.01 + 0.01 + 0.04) / 3) / 2;
   EXPECT_NEAR(found.regret_bounds.low, 0.3 - student_quantile(0.975, 3) * error, 1e-12);
   EXPECT_NEAR(found.regret_bounds.high, 0.3 + student_quantile(0.975, 3) * error, 1e-12);
@@ -161,20 +161,20 @@ TEST(Tally, AppendedTalliesAreOneTally) {
   const Statistics a = statistics_of(first, {.length = 16}),
                    b = statistics_of(four_words(), {.length = 16});
   EXPECT_EQ(a.accuracy.right, b.accuracy.right);
-  EXPECT_EQ(a.cross_entropy, b.cross_entropy);
+  EXPECT_EQ(a.mean.cross_entropy, b.mean.cross_entropy);
   EXPECT_EQ(a.first_failure_mean, b.first_failure_mean);
   EXPECT_EQ(a.positions[3].whole_prefix.right, b.positions[3].whole_prefix.right);
 }
 
 TEST(Tally, TheOrderOfTracesDoesNotMatter) {
   Tally tally(2);
-  tally.add(1, {.command = 1, .right = true, .nats = 1});
-  tally.add(0, {.command = 1, .right = false, .nats = 2});
-  tally.add(1, {.command = 2, .right = false, .nats = 4});
+  tally.add(1, {.command = 1, .right = true, .numbers = {.cross_entropy = 1}});
+  tally.add(0, {.command = 1, .right = false, .numbers = {.cross_entropy = 2}});
+  tally.add(1, {.command = 2, .right = false, .numbers = {.cross_entropy = 4}});
   const Statistics s = statistics_of(tally, {});
   EXPECT_EQ(s.positions[0].accuracy.right, 1u);
   EXPECT_EQ(s.positions[1].accuracy.of, 1u);
-  EXPECT_DOUBLE_EQ(s.cross_entropy, 7.0 / 3);
+  EXPECT_DOUBLE_EQ(s.mean.cross_entropy, 7.0 / 3);
 }
 
 TEST(Tally, WithoutARevealThereIsNothingToSay) {

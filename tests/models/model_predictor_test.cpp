@@ -130,7 +130,7 @@ class Naive {
   void weigh(const Question& reveal, Answer& answer) const {
     std::vector<std::uint32_t> all = context_;
     const auto& tokens = reveal.values->tokens(reveal.value);
-    answer.strict = answer.right;
+    answer.numbers.strict = answer.right;
     for (std::size_t depth = 0; depth <= tokens.size(); ++depth) {
       const auto choices = allowed(reveal, reveal.value, depth);
       const bool end = depth == tokens.size();
@@ -140,9 +140,10 @@ class Naive {
       double sum = 0, values = 0;
       for (const double x : here) sum += std::exp(x);
       for (const std::uint32_t token : choices) values += std::exp(here[token]);
-      answer.nats += std::log(sum) - here[truth];
-      answer.value_nats += std::log(values) - here[truth];
-      answer.strict = answer.strict && here[truth] == *std::max_element(here.begin(), here.end());
+      answer.numbers.cross_entropy += std::log(sum) - here[truth];
+      answer.numbers.value_cross_entropy += std::log(values) - here[truth];
+      answer.numbers.strict =
+          answer.numbers.strict && here[truth] == *std::max_element(here.begin(), here.end());
       all.push_back(truth);
     }
   }
@@ -168,7 +169,7 @@ void expect_naive(const Model& model, const Source& rows, std::uint64_t count,
       if (shown.chosen) {
         EXPECT_EQ(shown.chosen, expected.chosen[i]);
       }
-      EXPECT_NEAR(shown.probability, std::exp(-answer.value_nats), 1e-3);
+      EXPECT_NEAR(shown.probability, std::exp(-answer.numbers.value_cross_entropy), 1e-3);
       tally.add(index, answer);
       wrong += !answer.right;
     }
@@ -178,8 +179,8 @@ void expect_naive(const Model& model, const Source& rows, std::uint64_t count,
   EXPECT_EQ(a.accuracy.right, b.accuracy.right);
   EXPECT_EQ(a.strict_accuracy.right, b.strict_accuracy.right);
   EXPECT_EQ(a.final_accuracy.right, b.final_accuracy.right);
-  EXPECT_NEAR(a.cross_entropy, b.cross_entropy, 2e-4);
-  EXPECT_NEAR(a.value_cross_entropy, b.value_cross_entropy, 2e-4);
+  EXPECT_NEAR(a.mean.cross_entropy, b.mean.cross_entropy, 2e-4);
+  EXPECT_NEAR(a.mean.value_cross_entropy, b.mean.value_cross_entropy, 2e-4);
 }
 
 struct TaskCase {
@@ -253,8 +254,8 @@ TEST(Evaluate, RowsAndSlicesDoNotChangeTheNumbers) {
         if (!first) first = s;
         EXPECT_EQ(s.accuracy.right, first->accuracy.right) << one.toml << side << " " << slice;
         EXPECT_EQ(s.first_failure_mean, first->first_failure_mean);
-        EXPECT_NEAR(s.cross_entropy, first->cross_entropy, 1e-4);
-        EXPECT_EQ(s.bayes_cross_entropy, first->bayes_cross_entropy);
+        EXPECT_NEAR(s.mean.cross_entropy, first->mean.cross_entropy, 1e-4);
+        EXPECT_EQ(s.mean.bayes_cross_entropy, first->mean.bayes_cross_entropy);
       }
     }
   }
@@ -273,7 +274,7 @@ TEST(Evaluate, AllThreadsGiveTheSameNumbers) {
     const Statistics s = statistics_of(evaluate(model, rows, 0, 5).tally, {});
     if (!first) first = s;
     EXPECT_EQ(s.accuracy.right, first->accuracy.right);
-    EXPECT_NEAR(s.cross_entropy, first->cross_entropy, 1e-6);
+    EXPECT_NEAR(s.mean.cross_entropy, first->mean.cross_entropy, 1e-6);
   }
   use_threads(before);
 }
@@ -300,8 +301,8 @@ TEST(Evaluate, ExactModelsAreNeverWrong) {
       EXPECT_EQ(s.strict_accuracy.value, 1.0);
       EXPECT_EQ(s.scaled_accuracy, 1.0);
       EXPECT_EQ(s.whole_prefix_accuracy.value, 1.0);
-      EXPECT_LT(s.cross_entropy, 1e-4);
-      EXPECT_EQ(s.bayes_agreement, 1.0);
+      EXPECT_LT(s.mean.cross_entropy, 1e-4);
+      EXPECT_EQ(s.mean.bayes_agreement, 1.0);
       EXPECT_GT(s.reveals, 90u);
     }
   }
@@ -316,9 +317,9 @@ TEST(Evaluate, FreeRunningDiffersWhereTheModelErrs) {
   const Statistics free =
       statistics_of(evaluate(model, rows, 0, 4, {.mode = EvaluationMode::kFree}).tally, {});
   EXPECT_LT(teacher.accuracy.value, 0.9);
-  EXPECT_GT(std::abs(teacher.cross_entropy - free.cross_entropy), 1e-3);
+  EXPECT_GT(std::abs(teacher.mean.cross_entropy - free.mean.cross_entropy), 1e-3);
   // Until the first reveal both have read the same.
-  EXPECT_NEAR(teacher.positions[0].cross_entropy, free.positions[0].cross_entropy, 1e-5);
+  EXPECT_NEAR(teacher.positions[0].mean.cross_entropy, free.positions[0].mean.cross_entropy, 1e-5);
 }
 
 TEST(Evaluate, TheBayesReferenceIsThatOfTheBeliefEngine) {
@@ -348,12 +349,12 @@ TEST(Evaluate, TheBayesReferenceIsThatOfTheBeliefEngine) {
   }
   const Statistics s = statistics_of(found.tally, {.chance = 1.0 / 3});
   EXPECT_EQ(static_cast<double>(s.reveals), reveals);
-  EXPECT_NEAR(s.bayes_cross_entropy, nats / reveals, 1e-12);
-  EXPECT_NEAR(s.bayes_agreement, agree / reveals, 1e-12);
-  EXPECT_LE(s.bayes_accuracy, right / reveals);  // of equal values it takes the first
-  EXPECT_GT(s.bayes_cross_entropy, 0.3);
-  EXPECT_LT(s.bayes_cross_entropy, std::log(3.0));
-  EXPECT_LE(s.bayes_cross_entropy, s.cross_entropy);
+  EXPECT_NEAR(s.mean.bayes_cross_entropy, nats / reveals, 1e-12);
+  EXPECT_NEAR(s.mean.bayes_agreement, agree / reveals, 1e-12);
+  EXPECT_LE(s.mean.bayes_accuracy, right / reveals);  // of equal values it takes the first
+  EXPECT_GT(s.mean.bayes_cross_entropy, 0.3);
+  EXPECT_LT(s.mean.bayes_cross_entropy, std::log(3.0));
+  EXPECT_LE(s.mean.bayes_cross_entropy, s.mean.cross_entropy);
 }
 
 TEST(Evaluate, AGrowingMemoryIsEstimatedAndLimited) {
@@ -460,15 +461,15 @@ TEST(Evaluate, OtherPrecisionsAndComposedFormsAgree) {
   {
     const EngineScope engine(Engine::kComposed);
     const Statistics composed = statistics_of(evaluate(model, rows, 0, 3).tally, {});
-    EXPECT_NEAR(composed.cross_entropy, kernels.cross_entropy, 1e-4);
+    EXPECT_NEAR(composed.mean.cross_entropy, kernels.mean.cross_entropy, 1e-4);
   }
   model.to(at::kDouble);
   const Statistics fp64 = statistics_of(evaluate(model, rows, 0, 3).tally, {});
-  EXPECT_NEAR(fp64.cross_entropy, kernels.cross_entropy, 1e-4);
-  EXPECT_NE(fp64.cross_entropy, kernels.cross_entropy);
+  EXPECT_NEAR(fp64.mean.cross_entropy, kernels.mean.cross_entropy, 1e-4);
+  EXPECT_NE(fp64.mean.cross_entropy, kernels.mean.cross_entropy);
   model.to(at::kBFloat16);
   const Statistics bf16 = statistics_of(evaluate(model, rows, 0, 3).tally, {});
-  EXPECT_NEAR(bf16.cross_entropy, kernels.cross_entropy, 0.2);
+  EXPECT_NEAR(bf16.mean.cross_entropy, kernels.mean.cross_entropy, 0.2);
 }
 
 TEST(ModelLogitsAt, AreTheLogitsAtThosePlaces) {

@@ -66,6 +66,22 @@ TEST(HtmlPage, HoldsEveryNumberOfAnEvaluation) {
   expect_alone(page);
 }
 
+TEST(HtmlPage, SaysAndMarksHowFarAModelWasTrained) {
+  const ScratchFolder folder;
+  write_small_run(folder / "run", {});
+  EXPECT_THAT(page_of(folder / "run"), Not(HasSubstr("rained on up to")));
+  Json cells = {small_cell(4, 0.75), small_cell(8, 0.5)};
+  for (Json& cell : cells) cell["trained"] = {{"axis", "commands"}, {"segment", 2}, {"longest", 4}};
+  write_file(folder / "run/evaluation.json", cells.dump());
+  const std::string page = page_of(folder / "run");
+  EXPECT_THAT(page, HasSubstr("<p>Trained on up to 2 commands with a gradient, streams of up to 4 "
+                              "commands.</p>"));
+  // The segment is left of the chart along commands, and on the left edge of those by reveal.
+  EXPECT_THAT(page, HasSubstr(">stream</text>"));
+  EXPECT_THAT(page, HasSubstr(">segment</text>"));
+  expect_well_formed(folder, page);
+}
+
 TEST(HtmlPage, TextOfFilesIsNoMarkup) {
   const ScratchFolder folder;
   const std::string bad = "<script>alert(1)</script>\" onload=\"x]]>";

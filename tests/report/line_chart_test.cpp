@@ -46,6 +46,22 @@ std::pair<double, double> place_of(const std::string& svg, const std::string& te
   return {std::stod(found[1]), std::stod(found[2])};
 }
 
+// Beyond the curves there is no mark; two that are close stand one above the other, and the last
+// one to the left of its line.
+TEST(LineChart, MarksHaveALineAndANameThatIsNotCutOff) {
+  LineChart chart{.title = "", .x_label = "", .y_label = "", .curves = {}};
+  chart.curves = {{"one", {0, 100}, {0, 1}}};
+  chart.marks = {{100, "stream"}, {50, "segment"}, {52, "trained"}, {200, "beyond"}};
+  const std::string svg = chart.svg();
+  const auto segment = place_of(svg, "segment"), trained = place_of(svg, "trained"),
+             stream = place_of(svg, "stream");
+  EXPECT_NEAR(segment.first, 64 + 632 / 2.0 + 4, 0.1);
+  EXPECT_LT(trained.second, segment.second - 10);
+  EXPECT_EQ(stream.second, segment.second);
+  EXPECT_LT(stream.first + 11 * text_width("stream"), 64 + 632);
+  EXPECT_THAT(svg, testing::Not(testing::HasSubstr("beyond")));
+}
+
 TEST(LineChart, LongNamesAndNotesGetTheRoomThatTheyNeed) {
   LineChart chart{.title = "", .x_label = "", .y_label = "", .curves = {}};
   for (const char* name : {"a", "b", "c", "d"}) chart.curves.push_back({name, {0, 1}, {0, 1}});

@@ -71,6 +71,19 @@ cells = ["{name}", "{speed:0.1} times, {peak:d*100} %"])"),
             "| what | result |\n| --- | --- |\n| a step | 7.6 times, 41 % |\n");
 }
 
+TEST(PageTables, HowFarAModelWasTrainedIsWordsOrNumbers) {
+  constexpr const char* kTrained =
+      R"json({"runs": [{"settings": ["arm=one"], "seeds": [0, 1], "cells": [
+    {"name": "(8,2)", "trained": {"axis": "commands", "segment": 32, "longest": 2048}, "accuracy": [1, 1]},
+    {"name": "(9,2)", "trained": {"axis": "commands", "segment": 32, "longest": 2048}, "accuracy": [1, 1]}]}]})json";
+  EXPECT_EQ(
+      table_of("r.json", kTrained, R"(source = "r.json"
+rows = ["arm"]
+columns = [{text = "{arm}"}, {head = "trained", text = "{trained|same}"}, {head = "stream", text = "{trained.longest|same}"}])"),
+      "| | trained | stream |\n| --- | --- | --- |\n| one | trained on up to 32 commands with a "
+      "gradient, streams of up to 2048 commands | 2,048 |\n");
+}
+
 TEST(PageTables, CsvAndLinesOfJsonAreSources) {
   EXPECT_EQ(table_of("t.csv", "group,p,tv\nS3,0.1,0.00136\nS3,0.3,4.8e-06\n", R"(source = "t.csv"
 rows = ["group"]

@@ -37,6 +37,21 @@ TEST(SweepCharts, ACurveIsTheMeanWithABandFromWorstToBest) {
   EXPECT_THAT(chart.curves[0].high, testing::ElementsAre(0.75, 0.75));
 }
 
+TEST(SweepCharts, MarksAreTheTrainedSegmentAndTheLongestStream) {
+  Json all = results();
+  all["runs"][0]["cells"][0]["trained"] = {{"axis", "commands"}, {"segment", 8}, {"longest", 16}};
+  all["runs"][0]["cells"][1]["trained"] = all["runs"][0]["cells"][0]["trained"];
+  const LineChart chart = cells_chart(all, "commands", "spacing", 2, {.title = "", .note = ""});
+  using Mark = std::pair<double, std::string>;
+  EXPECT_THAT(chart.marks, testing::ElementsAre(Mark(8, "segment"), Mark(16, "stream")));
+  EXPECT_THAT(cells_chart(all, "spacing", "commands", 16, {.title = "", .note = ""}).marks,
+              testing::IsEmpty());
+  for (Json& cell : all["runs"][0]["cells"])
+    cell["trained"] = {{"axis", "commands"}, {"segment", 8}, {"longest", 8}};
+  EXPECT_THAT(cells_chart(all, "commands", "spacing", 2, {.title = "", .note = ""}).marks,
+              testing::ElementsAre(Mark(8, "trained")));
+}
+
 TEST(SweepCharts, WhatHasNoPlaceOrNoNumberIsLeftOut) {
   const Json drawn = Json::parse(R"json({"runs": [{"settings": [], "directories": ["a"], "cells": [
       {"name": "length 3-12", "length": "3-12", "accuracy": [0.5]},

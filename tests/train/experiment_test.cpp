@@ -61,12 +61,13 @@ groups = [{ match = "embeddings", weight-decay = 0.0, rate = 0.5 }]
   EXPECT_EQ(again.resolved, e.resolved);
   EXPECT_EQ(again.toml(), e.toml());
   EXPECT_EQ(again.seed, 9u);
-  EXPECT_EQ(again.loss, LossOn::kQuestions);
+  EXPECT_EQ(again.loss.asks, (AskedTargets{.others = false}));
   const std::string text = e.toml();
-  EXPECT_EQ(parse_experiment(text, "x.toml", {"loss=beliefs"}).loss, LossOn::kBeliefs);
+  EXPECT_EQ(parse_experiment(text, "x.toml", {"loss=beliefs"}).loss.asks,
+            (AskedTargets{.beliefs = true}));
   const Experiment only = parse_experiment(text, "x.toml", {"loss=beliefs", "other-tokens=false"});
-  EXPECT_EQ(only.loss, LossOn::kBeliefsOnly);
-  EXPECT_EQ(parse_experiment(only.toml(), "again.toml").loss, LossOn::kBeliefsOnly);
+  EXPECT_EQ(only.loss.asks, (AskedTargets{.others = false, .beliefs = true}));
+  EXPECT_EQ(parse_experiment(only.toml(), "again.toml").loss.asks, only.loss.asks);
   EXPECT_THROW(parse_experiment(text, "x.toml", {"loss=all", "other-tokens=false"}), InputError);
   EXPECT_EQ(again.optimiser.groups.at(0).rate, 0.5);
   EXPECT_EQ(again.stages[0].stream->to, 8);

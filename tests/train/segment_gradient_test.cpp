@@ -79,7 +79,7 @@ TEST(SoftTargets, OfOneTokenAreHardOnes) {
   hard.view({-1}).index_put_({soft.places}, soft.truths);
   const SegmentLoss expected = add_segment_gradient(model, ids, hard, 1, 1, nullptr);
   const auto gradients = taken_gradients(model);
-  const SegmentLoss found = add_segment_gradient(model, ids, targets, 1, 1, nullptr, &soft);
+  const SegmentLoss found = add_segment_gradient(model, ids, {targets, soft}, 1, 1, nullptr);
   const auto others = taken_gradients(model);
   EXPECT_NEAR(found.mean, expected.mean, 1e-5);
   EXPECT_TRUE(found.correct.equal(expected.correct));
@@ -96,8 +96,7 @@ TEST(SoftTargets, AreTheMeanOverWhatMayCome) {
   const Model model = small_delta_net();
   const at::Tensor ids = some_ids(60), none = at::full_like(ids, -100);
   const auto loss = [&](double p) {
-    const SoftTargets soft = soft_at(ids, p);
-    return model.loss(ids, none, nullptr, nullptr, &soft).mean.item<double>();
+    return model.loss(ids, {none, soft_at(ids, p)}).mean.item<double>();
   };
   EXPECT_NEAR(loss(0.3), 0.3 * loss(1) + 0.7 * loss(0), 1e-5);
   EXPECT_GT(std::abs(loss(1) - loss(0)), 1e-3);
@@ -109,9 +108,9 @@ TEST(SoftTargets, InPiecesGiveTheGradientOfTheWhole) {
   at::Tensor rest = targets.clone();
   const SoftTargets soft = soft_at(ids, 0.3);
   rest.view({-1}).index_put_({soft.places}, at::tensor(std::int64_t{-100}));
-  const SegmentLoss whole = add_segment_gradient(model, ids, rest, 1, 1, nullptr, &soft);
+  const SegmentLoss whole = add_segment_gradient(model, ids, {rest, soft}, 1, 1, nullptr);
   const auto expected = taken_gradients(model);
-  const SegmentLoss pieces = add_segment_gradient(model, ids, rest, 3, 1, nullptr, &soft);
+  const SegmentLoss pieces = add_segment_gradient(model, ids, {rest, soft}, 3, 1, nullptr);
   const auto gradients = taken_gradients(model);
   EXPECT_NEAR(pieces.mean, whole.mean, 1e-5);
   EXPECT_TRUE(pieces.correct.equal(whole.correct));
