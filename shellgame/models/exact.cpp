@@ -44,9 +44,9 @@ Json common_config(int width, int intermediate) {
           {"dtype", "float32"}};
 }
 
-Json delta_net_keys(bool silu) {
+Json delta_net_keys(bool silu, int heads) {
   return {{"attn_mode", "fused_recurrent"},  // fla's chunk form refuses float32
-          {"num_heads", kExactHeads},
+          {"num_heads", heads},
           {"expand_k", 1.0},
           {"expand_v", 1.0},
           {"allow_neg_eigval", true},
@@ -104,20 +104,20 @@ int rounded_up(std::size_t rules) {
   return (static_cast<int>(rules) + kUnitsRounded - 1) / kUnitsRounded * kUnitsRounded;
 }
 
-void write_values(HandWritten& model, const TraceReader& reader) {
+void write_values(HandWritten& model, const TraceReader& reader, const std::vector<int>& values) {
   const Matrix v = model.matrix(1, "attn.v_proj.weight"), o = model.matrix(1, "attn.o_proj.weight");
-  const double height = kOne / std::sqrt(model.width() / kExactHeads);  // after the output norm
-  for (int i = 0; i < static_cast<int>(reader.value.size()); ++i) {
+  const double height = kOne / std::sqrt(model.width() / reader.heads());  // after the output norm
+  for (int i = 0; i < static_cast<int>(values.size()); ++i) {
     const auto k = static_cast<std::size_t>(i);
-    v(i, reader.value[k]) = kStrong;
+    v(i, values[k]) = kStrong;
     o(reader.answer[k], i) = height;
   }
 }
 
-Json delta_net_config(int width, int intermediate, bool silu) {
+Json delta_net_config(int width, int intermediate, bool silu, int heads) {
   Json config = {{"architectures", {"DeltaNetForCausalLM"}}, {"model_type", "delta_net"}};
   config.update(common_config(width, intermediate));
-  config.update(delta_net_keys(silu));
+  config.update(delta_net_keys(silu, heads));
   return config;
 }
 
@@ -125,7 +125,7 @@ Json marginal_config(int width, int intermediate, int variables) {
   Json config = {{"architectures", {"ShellgameForCausalLM"}}, {"model_type", "shellgame_hybrid"}};
   config.update(common_config(width, intermediate));
   Json first = {{"mixer", "delta_net"}};
-  first.update(delta_net_keys(false));
+  first.update(delta_net_keys(false, kExactHeads));
   first.erase("attn_mode");
   const Json second = {{"mixer", "two_sided"},        {"num_heads", 1},
                        {"head_dim", variables},       {"value_dim", variables},
@@ -150,6 +150,19 @@ ExactModel exact_model(const ExactOptions& options) {
     if (!(options.probability > 0 && options.probability < 1))
       wrong_use("the probability of a move must be between 0 and 1, not {}", options.probability);
     return exact_marginal(options);
+  }
+  if (options.kind != ExactKind::kTracking) {
+    const bool log = options.kind == ExactKind::kLog;
+    if (!swaps || options.silu || standard)
+      wrong_use(
+          "the {} model must have moves swaps, activation identity and representation permutation",
+          log ? "log" : "conserving");
+    if (log && options.variables > kMostLogVariables)
+      wrong_use(
+          "the log model must have 2 or 3 variables, not {}: a swap of 4 exchanges 12 pairs of "
+          "orders, and its line has 5 tokens for one exchange each",
+          options.variables);
+    return log ? exact_log(options) : exact_conserving(options);
   }
   if (standard && (!swaps || options.silu))
     wrong_use("representation standard must have moves swaps and activation identity");

@@ -16,6 +16,9 @@ namespace shellgame {
 enum class ExactKind {
   kTracking,  // a certain state: DeltaNet, as flash-linear-attention has it
   kMarginal,  // a belief: the paper's matrix H of (variable, value), on the two-sided mixer
+  // DeltaNet again, two statements about linear recurrences under uncertainty:
+  kConserving,  // one head that keeps a certainty through maybe-swaps and reveals for ever
+  kLog,         // the exact belief of an unknown start, as logarithms of its orders' chances
 };
 enum class ExactMoves {
   kSwaps,         // one reflection a swap, at its `=`
@@ -47,6 +50,7 @@ struct ExactModel {
 };
 
 inline constexpr int kMostExactVariables = 16;  // values beyond have no lexeme
+inline constexpr int kMostLogVariables = 3;     // 6 orders
 
 // Throws UsageError for what no exact model can do.
 ExactModel exact_model(const ExactOptions& options);

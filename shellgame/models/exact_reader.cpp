@@ -19,6 +19,7 @@ const std::map<std::string, ReaderWord>& words_by_text() {
       {"print(", ReaderWord::kPrintAll}, {"if ", ReaderWord::kIf},
       {"elif ", ReaderWord::kOther},     {"else", ReaderWord::kOther},
       {"assert ", ReaderWord::kOther},   {"def work", ReaderWord::kOther},
+      {": ", ReaderWord::kColon},        {"random()", ReaderWord::kRandom},
   };
   return words;
 }
@@ -48,6 +49,13 @@ TraceReader::TraceReader(const ReaderPlan& plan) : plan_(plan), counter_(plan.va
   } else {
     word[ReaderWord::kIf] = word[ReaderWord::kOther];
   }
+  if (plan.knows_probability) {
+    for (int d = 0; d < 10; ++d)
+      digit.push_back(0 < d && d <= n ? value[static_cast<std::size_t>(d) - 1] : channels_.one());
+    for (const ReaderWord w : {ReaderWord::kColon, ReaderWord::kRandom}) word[w] = channels_.one();
+  } else {
+    word[ReaderWord::kColon] = word[ReaderWord::kRandom] = word[ReaderWord::kInert];
+  }
   phase = channels_.many(2);
   back1 = channels_.many(n);
   for (const ReaderWord w : plan.previous_words) after[w] = channels_.one();
@@ -70,9 +78,17 @@ int TraceReader::width(int head_width) const {
   int columns = n + static_cast<int>(after.size()) + 1;
   if (plan_.looks_back_three) columns += n + 1;
   int width = 64;
-  while (width < channels_.count() || width / kExactHeads < std::max(columns, head_width))
+  while (width < channels_.count() || width / plan_.heads < std::max(columns, head_width))
     width *= 2;
   return width;
+}
+
+std::vector<int> TraceReader::tokens() const {
+  std::vector<int> all = variable;
+  all.insert(all.end(), value.begin(), value.end());
+  for (const auto& [w, channel] : word) all.push_back(channel);
+  all.insert(all.end(), digit.begin(), digit.end());
+  return all;
 }
 
 Rule TraceReader::rule(const Terms& inputs, const std::vector<Counter::Direction>& directions,
@@ -113,7 +129,7 @@ Rule TraceReader::any_of(const std::vector<int>& choices, const Terms& inputs,
 void TraceReader::write(HandWritten& model) const {
   write_embeddings(model);
   const Matrix q = model.matrix(0, "attn.q_proj.weight");
-  for (int h = 0; h < kExactHeads; ++h) q(h * model.width() / kExactHeads, constant) = kStrong;
+  for (int h = 0; h < plan_.heads; ++h) q(h * model.width() / plan_.heads, constant) = kStrong;
   write_line(model);
   write_counter(model);
   std::vector<Look> looks = {{1, &back1, &after, nothing1_}};
@@ -131,22 +147,23 @@ void TraceReader::write_embeddings(HandWritten& model) const {
     embeddings(id, constant) = kOne;
     embeddings(id, word.at(w)) = kOne;
   }
+  const auto stands_for = [&](const std::string& text, int channel) {
+    const auto id = static_cast<int>(LexemeTokenizer::id_of(text));
+    embeddings(id, word.at(ReaderWord::kInert)) = 0;
+    embeddings(id, channel) = kOne;
+  };
+  for (std::size_t d = 0; d < digit.size(); ++d) stands_for(std::to_string(d), digit[d]);
   for (int i = 0; i < plan_.variables; ++i) {
-    const auto as_value = [&](const std::string& text, int channel) {
-      const auto id = static_cast<int>(LexemeTokenizer::id_of(text));
-      embeddings(id, word.at(ReaderWord::kInert)) = 0;
-      embeddings(id, channel) = kOne;
-    };
     const auto k = static_cast<std::size_t>(i);
-    as_value(variable_text(i), variable[k]);
-    as_value(value_text(i), value[k]);
+    stands_for(variable_text(i), variable[k]);
+    stands_for(value_text(i), value[k]);
   }
 }
 
 // Head 0 remembers the line's kind: one row, written (beta 1) at the words that tell it.
 void TraceReader::write_line(HandWritten& model) const {
   const int row = kLineHead;
-  const int head_width = model.width() / kExactHeads;
+  const int head_width = model.width() / plan_.heads;
   const Matrix k = model.matrix(0, "attn.k_proj.weight"), v = model.matrix(0, "attn.v_proj.weight");
   const Matrix b = model.matrix(0, "attn.b_proj.weight"), o = model.matrix(0, "attn.o_proj.weight");
   k(row, constant) = kStrong;
@@ -157,10 +174,7 @@ void TraceReader::write_line(HandWritten& model) const {
   };
   if (plan_.equals_is_a_side) told[Line::kRight] = {ReaderWord::kEquals};
   if (plan_.knows_maybe) told[Line::kMaybe] = {ReaderWord::kIf};
-  for (const auto& terms : {variable, value}) {
-    for (const int channel : terms) b(kLineHead, channel) = -kSaturated;
-  }
-  for (const auto& [w, channel] : word) b(kLineHead, channel) = -kSaturated;
+  for (const int channel : tokens()) b(kLineHead, channel) = -kSaturated;
   int column = row;
   for (const auto& [kind, words] : told) {
     for (const ReaderWord w : words) {
@@ -173,10 +187,10 @@ void TraceReader::write_line(HandWritten& model) const {
 
 // Head 1: two rows and two columns hold the rotation, the query reads the first row.
 void TraceReader::write_counter(HandWritten& model) const {
-  const int head_width = model.width() / kExactHeads, row = kCounterHead * head_width;
+  const int head_width = model.width() / plan_.heads, row = kCounterHead * head_width;
   const Matrix k = model.matrix(0, "attn.k_proj.weight"), v = model.matrix(0, "attn.v_proj.weight");
   const Matrix b = model.matrix(0, "attn.b_proj.weight"), o = model.matrix(0, "attn.o_proj.weight");
-  for (const auto& [w, channel] : word) b(kCounterHead, channel) = -kSaturated;
+  for (const int channel : tokens()) b(kCounterHead, channel) = -kSaturated;
   const auto reflects = [&](int channel, const Counter::Direction& key) {
     for (int i = 0; i < 2; ++i) k(row + i, channel) = kStrong * key[static_cast<std::size_t>(i)];
     b(kCounterHead, channel) = kSaturated;
@@ -197,7 +211,7 @@ void TraceReader::write_counter(HandWritten& model) const {
 
 void TraceReader::write_look_back(HandWritten& model, int head,
                                   const std::vector<Look>& looks) const {
-  const int head_width = model.width() / kExactHeads, row = head * head_width;
+  const int head_width = model.width() / plan_.heads, row = head * head_width;
   const Matrix v = model.matrix(0, "attn.v_proj.weight");
   const Matrix o = model.matrix(0, "attn.o_proj.weight");
   const Matrix taps = model.matrix(0, "attn.v_conv1d.weight");
@@ -217,8 +231,8 @@ void TraceReader::write_look_back(HandWritten& model, int head,
     const int nothing = row + head_width - 1 - static_cast<int>(&look - looks.data());
     taps(nothing, kLastTap) = 0;
     taps(nothing, kLastTap - look.tokens) = 1;
-    for (const auto& [w, channel] : word) v(nothing, channel) = kStrong;
-    for (const int channel : value) v(nothing, channel) = kStrong;
+    for (const int channel : tokens()) v(nothing, channel) = kStrong;
+    for (const int channel : variable) v(nothing, channel) = 0;
     if (look.nothing >= 0) o(look.nothing, nothing) = share;
     for (std::size_t i = 0; i < variable.size(); ++i) next(variable[i], (*look.variables)[i]);
     if (look.words == nullptr) continue;

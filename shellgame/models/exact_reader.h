@@ -24,7 +24,9 @@ enum class ReaderWord {
   kPrintOne,  // print('
   kPrintAll,  // print(
   kIf,
-  kOther,  // begins a line that moves nothing: assert, def
+  kOther,   // begins a line that moves nothing: assert, def
+  kColon,   // `: `, of a reader that knows probabilities
+  kRandom,  // the same: `random()`
 };
 
 // What a line is, as far as it has been read.
@@ -56,11 +58,15 @@ struct Counter {
                    const std::vector<int>& channels);
 };
 
+inline constexpr int kExactHeads = 4;  // that the reader needs
+
 struct ReaderPlan {
   int variables;
-  bool equals_is_a_side = false;  // ` = ` changes the line's kind to kRight
-  bool knows_maybe = false;       // `if` makes a line of its own kind
-  bool looks_back_three = false;  // back3
+  int heads = kExactHeads;         // of a layer; those beyond kExactHeads are free (exact_recall.h)
+  bool equals_is_a_side = false;   // ` = ` changes the line's kind to kRight
+  bool knows_maybe = false;        // `if` makes a line of its own kind
+  bool knows_probability = false;  // digits that are no values, `: ` and `random()` have channels
+  bool looks_back_three = false;   // back3
   // Channels say also where no variable stood, so that as many hold 1 at every token.
   bool constant_length = false;
   std::vector<ReaderWord> previous_words;  // of which it is told whether the last token was one
@@ -73,6 +79,7 @@ class TraceReader {
   // Channels. `constant` is 0.
   int constant;
   std::vector<int> variable, value;  // the current token
+  std::vector<int> digit;            // 0 to 9; a value's is the value's (knows_probability)
   std::map<ReaderWord, int> word;
   std::map<Line, int> line;
   std::vector<int> phase;  // of the counter
@@ -85,9 +92,12 @@ class TraceReader {
   const Counter& counter() const { return counter_; }
   // For the channels of the second layer.
   Channels& channels() { return channels_; }
+  int heads() const { return plan_.heads; }
+  // Of all tokens: the channels that say which one it is.
+  std::vector<int> tokens() const;
   // How many channels hold 1 after the first mixer.
   double active() const { return plan_.constant_length ? 7 : 6; }
-  // The smallest width with 4 heads that holds all channels, and heads of at least `head_width`.
+  // The smallest width with such heads that holds all channels, and heads of at least `head_width`.
   int width(int head_width) const;
 
   // Holds where all inputs hold and the counter stands at directions[k], of those from `first` on.
@@ -101,7 +111,7 @@ class TraceReader {
   // space, and where it goes on.
   void add_full_print(std::vector<Rule>& rules) const;
 
-  // Embeddings and the first mixer (DeltaNet, 4 heads).
+  // Embeddings and the first four heads of the first mixer (DeltaNet).
   void write(HandWritten& model) const;
   // lm_head: values by `answer`, and what the form of the language determines.
   void write_head(HandWritten& model) const;
@@ -124,7 +134,5 @@ class TraceReader {
   Channels channels_;
   int nothing1_ = -1, nothing2_ = -1, nothing3_ = -1;  // no variable stood there
 };
-
-inline constexpr int kExactHeads = 4;
 
 }  // namespace shellgame

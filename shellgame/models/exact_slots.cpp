@@ -105,7 +105,7 @@ ExactModel exact_slots(const ExactOptions& options) {
     }
   }
   model.matrix(1, "attn.b_proj.weight")(0, beta) = kSaturated;
-  write_values(model, reader);
+  write_values(model, reader, reader.value);
   reader.write_head(model);
   return {delta_net_config(model.width(), rounded_up(rules.size()), options.silu), model.finish()};
 }

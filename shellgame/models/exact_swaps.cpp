@@ -11,18 +11,6 @@
 namespace shellgame {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Terms vector_terms(const std::vector<int>& channels, const std::vector<double>& left,
-                   const std::vector<double>& right = {}) {
-  Terms terms;
-  for (std::size_t d = 0; d < channels.size(); ++d) {
-    const double weight = left[d] - (right.empty() ? 0 : right[d]);
-    if (weight != 0) terms.push_back({channels[d], weight});
-  }
-  return terms;
-}
-
 // Orthonormal keys that are as near to the first n - 1 corners of a simplex as can be (the inverse
 // square root of their inner products). Values written under them are found under the corners: the
 // right one has the largest share. The last variable's value is the one that is nowhere.
@@ -41,17 +29,27 @@ VectorRows writing_rows(const VectorRows& corners) {
   return rows;
 }
 
-// `equals` where both variables of a swap stand before it. At the third token of a text the look
-// back by one is too strong, as the look back by three has nothing to share the norm with; so the
-// latter counts double.
+// At the third token of a text the look back by one is too strong, as the look back by three has
+// nothing to share the norm with; so the latter counts double.
 constexpr double kThree = 2;
+
+}  // namespace
+
+Terms vector_terms(const std::vector<int>& channels, const std::vector<double>& left,
+                   const std::vector<double>& right) {
+  Terms terms;
+  for (std::size_t d = 0; d < channels.size(); ++d) {
+    const double weight = left[d] - (right.empty() ? 0 : right[d]);
+    if (weight != 0) terms.push_back({channels[d], weight});
+  }
+  return terms;
+}
 
 Terms swap_inputs(const TraceReader& reader) {
   return Terms{{reader.word.at(ReaderWord::kEquals), 1}} + each(reader.back1) +
          each(reader.back3, kThree);
 }
 
-// Key (in `key`) and beta of every pair.
 void add_pairs(std::vector<Rule>& rules, const TraceReader& reader, const std::vector<int>& key,
                const VectorRows& rows, const Terms& also) {
   for (std::size_t i = 0; i < reader.variable.size(); ++i) {
@@ -65,7 +63,6 @@ void add_pairs(std::vector<Rule>& rules, const TraceReader& reader, const std::v
   }
 }
 
-// Tokens at which nothing ever happens, and `=` of an assignment.
 void add_still(std::vector<Rule>& rules, const TraceReader& reader, int beta) {
   rules.push_back(all_of(Terms{{reader.constant, 1}, {reader.word.at(ReaderWord::kEquals), -1}} +
                              each(reader.value, -1),
@@ -74,8 +71,7 @@ void add_still(std::vector<Rule>& rules, const TraceReader& reader, int beta) {
                          {{beta, -1}}));
 }
 
-// What the form of a swap determines.
-void add_expected(std::vector<Rule>& rules, const TraceReader& reader) {
+void add_swap_form(std::vector<Rule>& rules, const TraceReader& reader) {
   const std::vector<Terms> next = {{{reader.next_comma, 1}, {reader.next_equals, 1}},
                                    {{reader.next_equals, 1}},
                                    {{reader.next_comma, 1}},
@@ -85,8 +81,6 @@ void add_expected(std::vector<Rule>& rules, const TraceReader& reader) {
                                   reader.counter().places, p, next[p]));
   }
 }
-
-}  // namespace
 
 ExactModel exact_swaps(const ExactOptions& options) {
   const int n = options.variables;
@@ -113,7 +107,7 @@ ExactModel exact_swaps(const ExactOptions& options) {
                    0.5,
                    0.5,
                    {{beta, -1}}});
-  add_expected(rules, reader);
+  add_swap_form(rules, reader);
   reader.add_full_print(rules);
 
   const int units = rounded_up(rules.size());
@@ -129,7 +123,7 @@ ExactModel exact_swaps(const ExactOptions& options) {
       q(dimension, reader.back1[i]) = q(dimension, reader.asked[i]) = kWeak * rows[i][d];
   }
   model.matrix(1, "attn.b_proj.weight")(0, beta) = kSaturated;
-  write_values(model, reader);
+  write_values(model, reader, reader.value);
   reader.write_head(model);
   return {delta_net_config(model.width(), units, options.silu), model.finish()};
 }
@@ -154,7 +148,7 @@ ExactModel exact_marginal(const ExactOptions& options) {
   add_pairs(rules, reader, key, unit_rows(n), {});
   const auto move = [&](Line line, double height) {
     rules.push_back({swap_inputs(reader) + Terms{{reader.line.at(line), 1}},
-                     2.5 + kThree,
+                     kSwapInputs + 0.5,
                      0.5,
                      {{beta, height}}});
   };
@@ -180,7 +174,7 @@ ExactModel exact_marginal(const ExactOptions& options) {
                    0.5,
                    0.5,
                    {{beta, -1}}});
-  add_expected(rules, reader);
+  add_swap_form(rules, reader);
   reader.add_full_print(rules);
 
   const int units = rounded_up(rules.size());

@@ -12,6 +12,15 @@
 namespace shellgame {
 namespace {
 
+struct KnownKind {
+  const char* name;
+  ExactKind kind;
+};
+constexpr KnownKind kKinds[] = {{"tracking", ExactKind::kTracking},
+                                {"marginal", ExactKind::kMarginal},
+                                {"conserving", ExactKind::kConserving},
+                                {"log", ExactKind::kLog}};
+
 struct Given {
   std::string group = "S5", moves = "permutations", kind = "tracking", activation = "identity",
               representation = "permutation", output;
@@ -21,7 +30,8 @@ struct Given {
 void run(const Given& given) {
   ExactOptions options;
   options.variables = parse_group(given.group).degree();
-  options.kind = given.kind == "marginal" ? ExactKind::kMarginal : ExactKind::kTracking;
+  for (const KnownKind& known : kKinds)
+    if (given.kind == known.name) options.kind = known.kind;
   options.moves = given.moves == "swaps" ? ExactMoves::kSwaps : ExactMoves::kPermutations;
   options.representation = given.representation == "standard" ? ExactRepresentation::kStandard
                                                               : ExactRepresentation::kPermutation;
@@ -33,6 +43,11 @@ void run(const Given& given) {
     task.settings["uncertainty"] = "branching";
     task.settings["probability"] = python_number(given.probability);
   }
+  if (options.kind == ExactKind::kConserving) {
+    task.settings["uncertainty"] = "branching";
+    task.settings["probability"] = "0,0.1,0.5,1";
+  }
+  if (options.kind == ExactKind::kLog) task.settings["uncertainty"] = "unknown-start";
   write_exact_model(model, given.output, task_record_text({.data = task}));
   std::size_t parameters = 0;
   for (const ExactTensor& tensor : model.tensors) parameters += tensor.values.size();
@@ -49,16 +64,19 @@ void add_model_exact(CLI::App& model) {
       model, "exact", "Write a model whose weights follow from theory and that makes no error.",
       {"shellgame model exact --group S5 --moves permutations --output exact-s5",
        "shellgame model exact --group S5 --moves swaps --representation standard --output standard",
-       "shellgame model exact --group S4 --moves swaps --kind marginal --output marginal"},
+       "shellgame model exact --group S4 --moves swaps --kind marginal --output marginal",
+       "shellgame model exact --group S3 --moves swaps --kind conserving --output conserving"},
       [given] { run(*given); });
   command->add_option("--group", given->group, "the group; its degree is the number of variables")
       ->type_name("NAME")
       ->capture_default_str();
   add_words(command, "--moves", given->moves, {"swaps", "permutations"},
             "swaps: one reflection each; permutations: of all variables, and swaps, through slots");
-  add_words(command, "--kind", given->kind, {"tracking", "marginal"},
-            "tracking: the state; marginal: the paper's matrix of (variable, value) under "
-            "`if random() < p:`, with moves swaps");
+  add_words(command, "--kind", given->kind, {"tracking", "marginal", "conserving", "log"},
+            "tracking: the state; with moves swaps, marginal: the paper's matrix of (variable, "
+            "value) under `if random() < p:`; conserving: one delta-rule head that keeps a "
+            "certainty through maybe-swaps for ever; log: the exact belief of an unknown start, "
+            "as logarithms");
   add_words(command, "--activation", given->activation, {"identity", "silu"},
             "qk_activation; silu always goes through slots");
   add_words(command, "--representation", given->representation, {"permutation", "standard"},

@@ -1,7 +1,7 @@
 // A plain forward pass of the exact models, token by token, written from the formulas of
 // docs/exact-models.md and sharing no code with the models: DeltaNet and the two-sided mixer,
 // sparse matrices (most weights are zero), in float or double, or in float with every result
-// rounded to 16 bits (the state stays in float, as in the usual kernels).
+// rounded to 16 bits (the state stays in float, as in the usual kernels, unless it is rounded too).
 #pragma once
 
 #include <fmt/format.h>
@@ -31,8 +31,11 @@ class ExactRun {
     std::vector<Vector> states;  // [rows, columns] by head
   };
 
-  explicit ExactRun(const ExactModel& model, Rounding rounding = Rounding::kNone)
-      : rounding_(rounding), eps_(static_cast<Real>(model.config.at("norm_eps").get<double>())) {
+  explicit ExactRun(const ExactModel& model, Rounding rounding = Rounding::kNone,
+                    Rounding state_rounding = Rounding::kNone)
+      : rounding_(rounding),
+        state_rounding_(state_rounding),
+        eps_(static_cast<Real>(model.config.at("norm_eps").get<double>())) {
     for (const ExactTensor& tensor : model.tensors) {
       Sparse& sparse = tensors_[tensor.name];
       const auto columns = static_cast<std::size_t>(tensor.shape.back());
@@ -90,11 +93,12 @@ class ExactRun {
     mutable std::map<const char*, const Sparse*> known;
   };
 
-  Real round(Real x) const {
-    if (rounding_ == Rounding::kNone) return x;
+  Real round(Real x) const { return rounded(x, rounding_); }
+  static Real rounded(Real x, Rounding rounding) {
+    if (rounding == Rounding::kNone) return x;
     const auto f = static_cast<float>(x);
-    return static_cast<Real>(rounding_ == Rounding::kBf16 ? float_from_bf16(bf16_from_float(f))
-                                                          : float_from_f16(f16_from_float(f)));
+    return static_cast<Real>(rounding == Rounding::kBf16 ? float_from_bf16(bf16_from_float(f))
+                                                         : float_from_f16(f16_from_float(f)));
   }
   static Real sigmoid(Real x) { return 1 / (1 + std::exp(-x)); }
   static Real silu(Real x) { return x * sigmoid(x); }
@@ -176,7 +180,8 @@ class ExactRun {
           error[j] -= state[i * part.columns + j] * key[i];
       for (std::size_t i = 0; i < part.rows; ++i)
         for (std::size_t j = 0; j < part.columns; ++j)
-          state[i * part.columns + j] += key[i] * (beta * error[j]);
+          state[i * part.columns + j] =
+              rounded(state[i * part.columns + j] + key[i] * (beta * error[j]), state_rounding_);
       const Vector query = unit(q, head * part.rows, part.rows);
       const Real scale = part.two_sided ? 1 : 1 / std::sqrt(static_cast<Real>(part.rows));
       Vector o(part.columns);
@@ -204,7 +209,7 @@ class ExactRun {
         state[i * part.columns + j] *= left[i] * right[j];
   }
 
-  Rounding rounding_;
+  Rounding rounding_, state_rounding_;
   Real eps_;
   std::size_t width_ = 0;
   std::map<std::string, Sparse> tensors_;

@@ -81,6 +81,26 @@ TEST_F(EvaluateTool, AnUncertainTaskIsComparedWithTheBayesOptimum) {
   EXPECT_EQ(bare.at("accuracy"), cell.at("accuracy"));
 }
 
+// By Torch and our kernels what tests/models/exact_belief_test.cpp finds token by token.
+TEST_F(EvaluateTool, TheExactModelsOfBeliefsAreRight) {
+  make_exact("log", "--group S3 --moves swaps --kind log");
+  const Result log = run("evaluate --model " + (directory_ / "log") +
+                         " --commands 200 --spacing 2 --count 4 --format json");
+  ASSERT_EQ(log.code, 0) << log.output;
+  const auto start = nlohmann::json::parse(log.output).at(0);
+  EXPECT_THAT(start.at("task").get<std::string>(), HasSubstr("unknown-start"));
+  EXPECT_GT(start.at("bayes_cross_entropy").get<double>(), 0.01);
+  EXPECT_LT(start.at("regret").get<double>(), 1e-6);
+  make_exact("conserving", "--group S3 --moves swaps --kind conserving");
+  const Result cell = run("evaluate --model " + (directory_ / "conserving") + " --schedule " +
+                          SHELLGAME_SOURCE_DIR +
+                          "/experiments/uncertainty/schedules/M5.toml --set N=64 --format json");
+  ASSERT_EQ(cell.code, 0) << cell.output;
+  const auto questions = nlohmann::json::parse(cell.output);
+  EXPECT_EQ(questions.size(), 3u);
+  for (const auto& question : questions) EXPECT_LT(question.at("miss").get<double>(), 1e-6);
+}
+
 TEST_F(EvaluateTool, ARunBringsItsTask) {
   std::filesystem::create_directories(directory_ / "run");
   make_exact("run/model", "--group S3 --moves swaps");
