@@ -76,7 +76,9 @@ count = 2
   write_file(folder / "parity.toml", other);
   ASSERT_EQ(run("train " + (folder / "parity.toml") + " --quiet --run " + parity).code, 0);
   EXPECT_EQ(run("report " + parity + " --probe").code, 0);
-  EXPECT_THAT(read_file(parity + "/report.html"), HasSubstr("not parity"));
+  EXPECT_THAT(read_file(parity + "/report.html"),
+              HasSubstr("this probe needs steps that move values between variables"));
+  EXPECT_TRUE(std::filesystem::exists(parity + "/probes/betas.json")) << "it needs none";
 }
 
 }  // namespace
