@@ -102,6 +102,17 @@ void FileSource::read_all(const Tokenizer* tokenizer) {
   beliefs_ = with_belief > 0;
 }
 
+namespace {
+
+// Memory for a line that is read whole, before it is.
+void require_line(std::size_t bytes, std::size_t number, const std::string& file) {
+  require_memory(
+      saturating_multiply<std::uint64_t>(bytes, kMemoryOfByte),
+      fmt::format("line {} of '{}', which has {} bytes and is read whole,", number, file, bytes));
+}
+
+}  // namespace
+
 void FileSource::find_lines() {
   const std::string_view all = content_;
   std::size_t number = 1, longest = 0;
@@ -115,9 +126,7 @@ void FileSource::find_lines() {
     from = end + 1;
   }
   if (lines_.empty()) throw InputError(name(), "a file of questions must have a line");
-  require_memory(saturating_multiply<std::uint64_t>(lines_[longest].size, kMemoryOfByte),
-                 fmt::format("line {} of '{}', which has {} bytes and is read whole,",
-                             lines_[longest].number, name(), lines_[longest].size));
+  require_line(lines_[longest].size, lines_[longest].number, name());
 }
 
 void FileSource::read(const Line& line, QuestionRow& row) const {
@@ -135,14 +144,16 @@ std::string FileSource::value_name(std::uint32_t value) const {
 }
 
 FileData::FileData(std::string file) : file_(std::move(file)) {
-  const MappedFile content(file_);
-  const std::string_view all = content.bytes();
+  const MappedFile mapped(file_);
+  const std::string_view all = mapped.bytes();
   const std::size_t first = all.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos)
     throw InputError(file_, "a file of questions must have a line");
   const auto line = 1 + static_cast<std::size_t>(std::ranges::count(all.substr(0, first), '\n'));
-  const nlohmann::json json = parse_json(
-      all.substr(first, std::min(all.find('\n', first), all.size()) - first), file_, line);
+  const std::string_view content =
+      all.substr(first, std::min(all.find('\n', first), all.size()) - first);
+  require_line(content.size(), line, file_);
+  const nlohmann::json json = parse_json(content, file_, line);
   text_ = json.is_object() && json.contains("text");
   made_by_ = tokenizer_of_line(json, place_of_line(file_, line));
 }

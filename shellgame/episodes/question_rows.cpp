@@ -19,7 +19,8 @@ constexpr std::uint64_t kBytesOfToken = 64;
 
 }  // namespace
 
-std::string question_line(const Piece& piece, bool beliefs, const Tokenizer* tokenizer) {
+std::string question_line(const Piece& piece, bool beliefs,
+                          const std::optional<std::string>& made_by) {
   nlohmann::ordered_json questions = nlohmann::ordered_json::array();
   for (const Question& question : piece.questions) {
     nlohmann::ordered_json values = nlohmann::ordered_json::array();
@@ -41,8 +42,8 @@ std::string question_line(const Piece& piece, bool beliefs, const Tokenizer* tok
     questions.push_back(std::move(one));
   }
   nlohmann::ordered_json line;
-  line["tokenizer"] = nullptr;
-  if (tokenizer != nullptr) line["tokenizer"] = tokenizer->name();
+  if (made_by) line["tokenizer"] = nullptr;
+  if (made_by && !made_by->empty()) line["tokenizer"] = *made_by;
   line["ids"] = piece.ids;
   line["questions"] = std::move(questions);
   return line.dump() + "\n";
@@ -56,8 +57,11 @@ std::uint64_t write_questions(
     count = std::min(count, source.episodes() - std::min(source.episodes(), rows.first));
   const std::uint64_t tokens = std::max<std::uint64_t>(1, source.tokens()),
                       block = std::clamp<std::uint64_t>(kTokensAtOnce / tokens, 1, kMostRows);
-  require_memory(saturating_multiply(block, tokens, kBytesOfToken),
-                 fmt::format("{} rows of {} tokens at once", block, tokens));
+  require_memory(
+      saturating_multiply(block, tokens, kBytesOfToken),
+      fmt::format("{} row{} of {} tokens at once", block, block == 1 ? "" : "s", tokens));
+  const std::optional<std::string> made_by =
+      rows.tokenizer != nullptr ? rows.tokenizer->name() : rows.made_by;
   Progress progress("writing questions", "rows", count);
   std::vector<std::string> lines(block);
   for (std::uint64_t done = 0; done < count; done += block) {
@@ -65,7 +69,7 @@ std::uint64_t write_questions(
     parallel_for(size, [&](std::size_t i) {
       Piece piece;
       source.whole(rows.first + done + i, piece);
-      lines[i] = question_line(piece, source.has_beliefs(), rows.tokenizer);
+      lines[i] = question_line(piece, source.has_beliefs(), made_by);
     });
     for (std::uint64_t i = 0; i < size; ++i) take(rows.first + done + i, lines[i]);
     progress.advance(size);
@@ -81,8 +85,11 @@ std::uint64_t write_questions(
     const Tokenizer* tokenizer = data[d]->is_text() ? rows.tokenizer : nullptr;
     const auto source = data[d]->source(tokenizer, {.seed = seed});
     const std::uint64_t first = rows.first > before ? rows.first - before : 0;
+    std::optional<std::string> made_by = data[d]->tokenizer();
+    if (made_by->empty() && data[d]->ids_are_text()) made_by.reset();
     written += write_questions(
-        *source, {.first = first, .count = rows.count - written, .tokenizer = tokenizer},
+        *source,
+        {.first = first, .count = rows.count - written, .tokenizer = tokenizer, .made_by = made_by},
         [&](std::uint64_t row, std::string_view line) {
           take({.data = d, .row = row, .index = before + row}, line);
         });

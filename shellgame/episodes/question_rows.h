@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,12 +18,15 @@
 namespace shellgame {
 
 // A whole episode as a line with ids. With `beliefs` every question has one, 1 for what is certain.
-// `tokenizer`: what made the ids; null where they stand for no text.
-std::string question_line(const Piece& piece, bool beliefs, const Tokenizer* tokenizer = nullptr);
+// `made_by`: the tokenizer of the ids; empty where they stand for no text, nothing where it is not
+// known.
+std::string question_line(const Piece& piece, bool beliefs,
+                          const std::optional<std::string>& made_by = "");
 
 struct QuestionRows {
-  std::uint64_t first = 0, count = 1;  // episodes; of a source that ends, those that it has
-  const Tokenizer* tokenizer = nullptr;
+  std::uint64_t first = 0, count = 1;       // episodes; of a source that ends, those that it has
+  const Tokenizer* tokenizer = nullptr;     // of data that are text
+  std::optional<std::string> made_by = "";  // the ids of data that are none: as question_line()
 };
 // Rows are made side by side and come in their order. Gives their number. Throws Error, before any
 // is made, if memory cannot hold some of them.

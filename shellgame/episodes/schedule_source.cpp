@@ -12,6 +12,7 @@
 #include "shellgame/episodes/data_kind.h"
 #include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/system/saturating.h"
 #include "shellgame/tasks/moves.h"
 
 namespace shellgame {
@@ -106,6 +107,26 @@ std::unique_ptr<Episode> ScheduleSource::episode(std::uint64_t index) const {
 
 std::string ScheduleSource::name() const {
   return fmt::format("schedule {}", plan_->schedule().name);
+}
+
+bool ScheduleSource::depends_on_seed() const {
+  if (!plan_->shows_what_is_drawn()) return false;
+  constexpr std::uint64_t kMostToFindOut = 10'000'000;  // commands that are read
+  if (plan_->shows_it_early() || !plan_->asks_last() ||
+      variables() > RunningBelief::kMostVariables || episodes() == 0 ||
+      saturating_multiply(plan_->traces(), plan_->commands()) > kMostToFindOut)
+    return true;
+  SourceOptions with = options_;
+  with.beliefs = true;
+  with.steps = false;
+  const ScheduleSource source(plan_, tokenizer_, with);
+  Piece piece;
+  for (std::uint64_t trace = 0; trace < source.episodes(); ++trace) {
+    source.whole(trace, piece);
+    const std::vector<double>& belief = piece.questions.back().belief;
+    if (!belief.empty() && *std::ranges::max_element(belief) < 1) return true;
+  }
+  return false;
 }
 
 std::vector<Coordinate> ScheduleSource::axes() const { return schedule_axes(*plan_); }

@@ -26,7 +26,9 @@ class ScheduleSource final : public Source {
   // index draws outcomes of its own.
   std::unique_ptr<Episode> episode(std::uint64_t index) const override;
   std::uint64_t episodes() const override { return options_.may_be_silent ? 0 : plan_->traces(); }
-  bool depends_on_seed() const override { return plan_->shows_what_is_drawn(); }
+  // False too where only the last print shows something after what is hidden, and what that is
+  // follows from the text in every trace of the cell.
+  bool depends_on_seed() const override;
   std::uint64_t tokens() const override { return tokens_; }
   std::uint64_t vocabulary_size() const override { return tokenizer_.vocabulary_size(); }
   std::string name() const override;

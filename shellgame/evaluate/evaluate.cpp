@@ -282,8 +282,7 @@ std::size_t rows_at_once(const Predictor& predictor, std::uint64_t tokens, std::
     if (one > options.most_memory) {
       fail(
           "the memory limit must hold what the model remembers of a row of {} tokens: about {}, "
-          "and "
-          "the limit is {}; take shorter rows or a larger limit",
+          "and the limit is {}; take shorter rows or a larger limit",
           tokens, in_gib(one), in_gib(options.most_memory));
     }
     if (one > 0) {
@@ -410,27 +409,46 @@ Evaluation evaluate(const Predictor& predictor, const Source& source, std::uint6
   return result;
 }
 
+namespace {
+
+std::vector<Evaluation> evaluate_each(const Predictor& predictor,
+                                      const std::vector<const Source*>& sources,
+                                      std::uint64_t first, std::uint64_t count,
+                                      const EvaluationOptions& options) {
+  std::vector<Evaluation> results;
+  for (const Source* source : sources)
+    results.push_back(evaluate(predictor, *source, first, count, options));
+  return results;
+}
+
+}  // namespace
+
 std::vector<Evaluation> evaluate_together(const Predictor& predictor,
                                           const std::vector<const Source*>& sources,
                                           std::uint64_t first, std::uint64_t count,
                                           const EvaluationOptions& options) {
-  std::vector<Evaluation> results;
   if (sources.size() < 2 || count == 0 || !predictor.may_be_copied() ||
-      options.mode != EvaluationMode::kTeacher) {
-    for (const Source* source : sources)
-      results.push_back(evaluate(predictor, *source, first, count, options));
-    return results;
-  }
+      options.mode != EvaluationMode::kTeacher)
+    return evaluate_each(predictor, sources, first, count, options);
+  std::vector<Evaluation> results;
   std::uint64_t longest = 0;
   for (const Source* source : sources) {
     check_vocabulary(predictor, *source);
     longest = std::max(longest, source->tokens());
     results.push_back(empty_evaluation(count, options));
   }
+  // A row and its copy are remembered at once. Where that is too much, each source is read alone.
+  if (options.most_memory > 0 &&
+      saturating_multiply<std::int64_t>(2, predictor.growing_memory(longest)) > options.most_memory)
+    return evaluate_each(predictor, sources, first, count, options);
   const std::size_t side_by_side = rows_at_once(predictor, longest, count, 2, options);
   for (std::uint64_t done = 0; done < count; done += side_by_side) {
     const std::size_t rows = std::min<std::uint64_t>(side_by_side, count - done);
-    read_forks(predictor, Forks(sources, first + done, rows), done, options, results);
+    const auto start = std::chrono::steady_clock::now();
+    Forks forks(sources, first + done, rows);
+    const double each = seconds_since(start) / static_cast<double>(sources.size());
+    for (Evaluation& result : results) result.seconds += each;
+    read_forks(predictor, std::move(forks), done, options, results);
   }
   return results;
 }

@@ -55,9 +55,10 @@ Evaluation evaluate(const Predictor& predictor, const Source& source, std::uint6
 
 // The same of several sources whose rows begin alike (row i of one as row i of the others), such as
 // the cells of a schedule: what is shared is read once, and each goes on with a copy of what the
-// predictor remembers there. The results are those of evaluate() but for rounding. Costs the
-// longest row, and of each other one what is its own; holds all rows in memory. Teacher-forced
-// only, and only for predictors whose readings can be copied; else each is evaluated alone.
+// predictor remembers there. The results are those of evaluate() but for rounding, and for tokens
+// and seconds: what is shared counts for the source that parts first. Costs the longest row, and of
+// each other one what is its own; holds the rows of all sources that go side by side, whole. Where
+// the predictor cannot be copied, runs freely, or two readings do not fit, each is read alone.
 std::vector<Evaluation> evaluate_together(const Predictor& predictor,
                                           const std::vector<const Source*>& sources,
                                           std::uint64_t first, std::uint64_t count,

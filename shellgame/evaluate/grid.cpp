@@ -16,7 +16,7 @@
 namespace shellgame {
 namespace {
 
-// Tokens of rows that are read together, 16 bytes each at the most.
+// Tokens of rows that are read together: some 16 bytes each, questions apart.
 constexpr std::uint64_t kMostTogether = 1 << 25;
 
 std::vector<ShownTrace> in_words(const Source& source, const Evaluation& result,
@@ -93,7 +93,8 @@ class Grid {
 
   // Episodes that are the same for every seed are counted once.
   std::span<const std::uint64_t> seeds_of(const Source& source) const {
-    return std::span(options_.seeds).first(source.depends_on_seed() ? options_.seeds.size() : 1);
+    const std::size_t seeds = options_.seeds.size();
+    return std::span(options_.seeds).first(seeds > 1 && !source.depends_on_seed() ? 1 : seeds);
   }
 
   // The number of traces as it is, not as it was asked for.

@@ -1,5 +1,6 @@
-// Plug-ins: mixers, probes and kinds of data of other repositories, in a shared library that the
-// program loads (docs/plugins.md). Whoever writes one includes shellgame/models/plugin.h instead.
+// Plug-ins: mixers, probes, losses and kinds of data of other repositories, in a shared library
+// that the program loads (docs/plugins.md). Whoever writes one includes shellgame/models/plugin.h
+// instead.
 #pragma once
 
 #include <string>

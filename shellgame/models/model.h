@@ -34,7 +34,6 @@ class Model {
   at::Tensor step(const at::Tensor& tokens, ModelState& state) const;
   // The loss of targets [B, T] (negative: not counted), for training: of cross entropy, logits are
   // not kept.
-  using Loss = shellgame::Loss;
   Loss loss(const at::Tensor& ids, const LossTargets& targets, ModelState* state = nullptr,
             const Taps* taps = nullptr, const LossFunction& function = cross_entropy) const;
 

@@ -24,7 +24,15 @@ std::string tokenizer_of(const std::string& named, const std::string& model_dire
 
 std::unique_ptr<Tokenizer> tokenizer_for(const Data& data, const std::string& named,
                                          const std::string& model_directory, const Model& model) {
-  if (!data.is_text()) return nullptr;
+  if (!data.is_text()) {
+    // Ids that say what made them must be the model's, where it is known what those are.
+    const bool known = !named.empty() ||
+                       std::filesystem::exists(model_directory + "/tokenizer.json") ||
+                       model.config().spec().vocabulary == LexemeTokenizer().vocabulary_size();
+    if (!data.tokenizer().empty() && known)
+      decoding_tokenizer(data, tokenizer_of(named, model_directory, model));
+    return nullptr;
+  }
   return open_tokenizer(tokenizer_of(named, model_directory, model));
 }
 

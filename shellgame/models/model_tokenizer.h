@@ -13,7 +13,8 @@ namespace shellgame {
 // then be the model's vocabulary.
 std::string tokenizer_of(const std::string& named, const std::string& model_directory,
                          const Model& model);
-// The same, opened, for data that are text; null for others.
+// The same, opened, for data that are text; null for others. Throws UsageError where ids name
+// another tokenizer than the model's.
 std::unique_ptr<Tokenizer> tokenizer_for(const Data& data, const std::string& named,
                                          const std::string& model_directory, const Model& model);
 

@@ -1,5 +1,5 @@
-// A plug-in: mixers, probes and kinds of data in a shared library of another repository, used by
-// the tool with --plugin FILE.so. One source file of it has
+// A plug-in: mixers, probes, losses and kinds of data in a shared library of another repository,
+// used by the tool with --plugin FILE.so. One source file of it has
 //
 //   static void register_all() {
 //     shellgame::register_mixer(my_mixer());  // shellgame/models/mixer.h

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "shellgame/evaluate/cell_name.h"
 #include "shellgame/report/html_page.h"

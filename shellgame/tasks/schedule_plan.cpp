@@ -125,6 +125,7 @@ SchedulePlan::SchedulePlan(Schedule schedule, const ScheduleCell& cell)
     const Leaf& leaf = leaves_[0][order_[at]];
     drawn = drawn || (leaf.hidden && !leaf.outcome);
     if (leaf.print) {
+      shows_early_ = shows_drawn_;
       shows_drawn_ = shows_drawn_ || (drawn && !leaf.shows);
       last_print_ = at;
       marked_ = marked_ || kinds_[order_[at]]->ask;

@@ -37,12 +37,15 @@ class SchedulePlan {
   bool forced() const { return forced_; }
   // Whether a command or the start is hidden.
   bool is_uncertain() const { return hidden_ || schedule_.start.empty(); }
-  // Whether a print shows what chance decides; if not, the text does not depend on the seed.
+  // Whether a print after something hidden does not say what it shows, and whether one before the
+  // last print is such; if none is, the text does not depend on the seed.
   bool shows_what_is_drawn() const { return shows_drawn_; }
+  bool shows_it_early() const { return shows_early_; }
   // Whether the print that is step `at` is asked for.
   bool asks(std::size_t at) const;
-  // Whether any step is.
+  // Whether any step is, and whether the last print is.
   bool asks_any() const;
+  bool asks_last() const { return asks_any() && asks(last_print_); }
 
  private:
   friend class ScheduleStream;
@@ -74,7 +77,8 @@ class SchedulePlan {
   std::vector<std::vector<VariableId>> names_of_;  // the naming of each of these
   std::uint64_t commands_ = 0;
   std::size_t last_print_ = SIZE_MAX, last_forced_ = 0;  // steps; the second is one past it
-  bool forced_ = false, hidden_ = false, marked_ = false, shows_drawn_ = false;
+  bool forced_ = false, hidden_ = false, marked_ = false, shows_drawn_ = false,
+       shows_early_ = false;
 };
 
 // One trace. The plan must outlive it.

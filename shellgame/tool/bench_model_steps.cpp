@@ -64,7 +64,7 @@ struct Trainer {
   }
 
   void step() {
-    Model::Loss loss = [&] {
+    Loss loss = [&] {
       const PartTimer timer("all forward");
       return model.loss(ids, targets);
     }();

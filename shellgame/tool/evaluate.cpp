@@ -102,11 +102,6 @@ EvaluationReport report_of(const Given& given) {
          // That of a run is for its own task.
          .tokenizer =
              options.grid.points.front()->is_text() ? options.tokenizer : given.options.tokenizer});
-  for (const SharedData& point : options.grid.points) {
-    // Ids that say what made them must be the model's.
-    if (!point->is_text() && !point->tokenizer().empty() && !options.tokenizer.empty())
-      decoding_tokenizer(*point, options.tokenizer);
-  }
   if (std::ranges::find(kModelPrecisions, options.model.precision) == kModelPrecisions.end())
     wrong_use("--precision of a model must be {}, not '{}'", fmt::join(kModelPrecisions, ", "),
               options.model.precision);

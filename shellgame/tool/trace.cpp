@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+
 #include "shellgame/episodes/data_kind.h"
 #include "shellgame/episodes/question_rows.h"
 #include "shellgame/episodes/schedule_source.h"

@@ -9,7 +9,7 @@ namespace shellgame {
 
 struct SegmentLoss {
   double mean = 0;     // of the targets that count
-  at::Tensor correct;  // [B, T] bool, as Model::Loss has it
+  at::Tensor correct;  // [B, T] bool, as Loss has it
 };
 
 // The tokens of a piece where T are cut into `pieces`: whole chunks of the delta rule, but for the

@@ -163,7 +163,11 @@ INSTANTIATE_TEST_SUITE_P(
         KindCase{"counters", {{"length", "7"}, {"spacing", "1"}, {"hidden", "1"}}},
         KindCase{"schedule",
                  {{"file", SHELLGAME_SOURCE_DIR "/experiments/uncertainty/schedules/MR.toml"},
-                  {"set", "N=4,ending=c"}}}),
+                  {"set", "N=4,ending=c"}}},
+        KindCase{
+            "schedule",
+            {{"file", SHELLGAME_SOURCE_DIR "/experiments/uncertainty/schedules/graded-M5.toml"},
+             {"set", "N=4"}}}),
     [](const auto& one) {
       std::string name = std::string(one.param.name) + std::to_string(one.index);
       std::erase(name, '-');

@@ -381,6 +381,14 @@ TEST(Evaluate, AGrowingMemoryIsEstimatedAndLimited) {
     EXPECT_THAT(error.what(), testing::HasSubstr("memory limit"));
   }
   EXPECT_NO_THROW(evaluate(delta, rows, 0, 1, {.most_memory = 1}));
+  // A copy of a row's memory that does not fit is not made: the rows are read alone.
+  const ModelPredictor predictor(attention);
+  const auto together =
+      evaluate_together(predictor, {&rows, &rows}, 0, 2, {.most_memory = need + 1});
+  const auto copied = evaluate_together(predictor, {&rows, &rows}, 0, 2, {});
+  ASSERT_EQ(together.size(), 2u);
+  EXPECT_EQ(together[0].tokens, together[1].tokens);
+  EXPECT_LT(copied[1].tokens, together[1].tokens);
 }
 
 TEST(Evaluate, AVocabularyThatIsTooSmallIsRefused) {

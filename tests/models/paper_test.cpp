@@ -55,7 +55,7 @@ void train_a_step(Model& model, std::int64_t batch, std::int64_t time) {
   }
   all[0][0] = 0;  // the embedding's first row is read, so it moves by its gradient too
   AdamW optimiser(values, decays, {});
-  const Model::Loss loss =
+  const Loss loss =
       model.loss(all.narrow(1, 0, time).contiguous(), all.narrow(1, 1, time).contiguous());
   EXPECT_EQ(loss.counted, batch * time);
   // Fresh weights guess: the loss is about that of equal chances.

@@ -129,9 +129,20 @@ TEST_F(Questions, RowsThatDoNotDependOnTheSeedAreCountedOnce) {
              "variables = 3\nnamings = \"all\"\nsteps = [{swap = \"a b\"}, {print = \"a\"}]\n");
   const std::string certain = "--filter uniform --schedule " + (directory_ / "certain.toml");
   EXPECT_EQ(cell_of(certain + " --seed 0..2").at("traces"), 6);
-  // Those of one that draws do.
-  const std::string drawn = "--filter uniform --schedule " + kM5 + " --set N=1,ending=c";
-  EXPECT_EQ(cell_of(drawn + " --seed 0..2").at("traces"), 36);
+  // Nor of one in which what is drawn stays hidden: the last print follows from the text.
+  EXPECT_EQ(cell_of("--filter uniform --schedule " + kM5 + " --set N=1,ending=c --seed 0..2")
+                .at("traces"),
+            12);
+  // Those of one that shows what is drawn do, in a cycle or at the end.
+  for (const char* name : {"MR", "graded-M5"}) {
+    const std::string drawn =
+        std::string(SHELLGAME_SOURCE_DIR "/experiments/uncertainty/schedules/") + name;
+    EXPECT_EQ(
+        cell_of("--filter uniform --schedule " + drawn + ".toml --set N=1 --count 5 --seed 0..2")
+            .at("traces"),
+        15)
+        << name;
+  }
 }
 
 TEST_F(Questions, FiltersAreJudgedInEveryPrecision) {

@@ -24,7 +24,7 @@ Model small(const Json& changes) {
 double kept(const Model& model, std::int64_t B, std::int64_t T) {
   const at::Tensor ids = at::zeros({B, T}, at::kLong);
   const std::int64_t before = memory_in_use();
-  const Model::Loss loss = model.loss(ids, ids);
+  const Loss loss = model.loss(ids, ids);
   return static_cast<double>(memory_in_use() - before);
 }
 
