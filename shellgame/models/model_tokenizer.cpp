@@ -25,11 +25,12 @@ std::string tokenizer_of(const std::string& named, const std::string& model_dire
 std::unique_ptr<Tokenizer> tokenizer_for(const Data& data, const std::string& named,
                                          const std::string& model_directory, const Model& model) {
   if (!data.is_text()) {
-    // Ids that say what made them must be the model's, where it is known what those are.
-    const bool known = !named.empty() ||
-                       std::filesystem::exists(model_directory + "/tokenizer.json") ||
-                       model.config().spec().vocabulary == LexemeTokenizer().vocabulary_size();
-    if (!data.tokenizer().empty() && known)
+    // Ids that name a tokenizer must be the model's, where that has a name: a tokenizer.json in its
+    // directory may be any, also the lexemes'.
+    const bool has_name =
+        !named.empty() || (!std::filesystem::exists(model_directory + "/tokenizer.json") &&
+                           model.config().spec().vocabulary == LexemeTokenizer().vocabulary_size());
+    if (!data.tokenizer().empty() && has_name)
       decoding_tokenizer(data, tokenizer_of(named, model_directory, model));
     return nullptr;
   }
