@@ -47,7 +47,7 @@ void add_tune(CLI::App& app) {
       ->required();
   add_number(command, "--trials", options->trials, kTrialBounds, "trials of each arm");
   add_number(command, "--budget", options->budget, NumberBounds::real(0, 1e12),
-             "processor seconds of each arm; each trial has an equal share and ends when it is "
+             "CPU seconds of each arm; each trial has an equal share and ends when it is "
              "spent. 0: no limit");
   command
       ->add_option("--arms", options->arms,

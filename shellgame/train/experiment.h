@@ -89,7 +89,7 @@ struct Experiment {
   std::string init = "fla";                         // or torch
   std::vector<std::string> plugins;                 // shared libraries (docs/plugins.md)
   std::string from;   // a Hugging Face directory whose weights are the first; "": drawn
-  double budget = 0;  // processor seconds, after which training ends where it is; 0: no limit
+  double budget = 0;  // CPU seconds, after which training ends where it is; 0: no limit
   LossChoice loss;
   OptimiserSettings optimiser;
   ScheduleSettings schedule;

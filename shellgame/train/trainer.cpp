@@ -310,7 +310,7 @@ class Run {
   bool loop() {
     for (;;) {
       if (budget_is_spent()) {
-        notice(true, fmt::format("the budget of {} processor seconds is spent after step {}: "
+        notice(true, fmt::format("the budget of {} CPU seconds is spent after step {}: "
                                  "training ends here",
                                  experiment_.budget, place_.step));
         return true;

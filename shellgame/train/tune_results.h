@@ -19,8 +19,8 @@ struct TuneOptions {
   std::vector<std::string> plugins = {};
   std::vector<std::string> arms = {};  // none: all of the file's
   std::uint64_t trials = 8;            // of each arm
-  double budget = 0;  // processor seconds of each arm, shared equally by its trials; 0: no limit
-  int jobs = 0;       // 0: as many as cores allow
+  double budget = 0;         // CPU seconds of each arm, shared equally by its trials; 0: no limit
+  int jobs = 0;              // 0: as many as cores allow
   std::string program = {};  // as SweepOptions::program
 };
 
