@@ -36,8 +36,10 @@ Json csv_value(const std::string& text) {
   double number = 0;
   const auto [last, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || last != text.data() + text.size()) return text;
-  if (text.find_first_not_of("-0123456789") == std::string::npos && text.size() < 18)
-    return std::stoll(text);
+  if (text.find_first_not_of("-0123456789") == std::string::npos && text.size() < 18) {
+    if (text.front() == '-') return std::stoll(text);
+    return std::stoull(text);  // as a reader of JSON has it
+  }
   return number;
 }
 

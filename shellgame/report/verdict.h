@@ -24,6 +24,7 @@ struct VerdictLevels {
 struct VerdictRule {
   std::vector<std::string> linear = {}, nonlinear = {}, others = {};
   std::uint64_t primary = 256;
+  std::uint64_t trained = 32;  // commands of the uniform traces whose regret counts
   std::vector<std::uint64_t> early = {1, 4, 8};
   VerdictLevels levels = {};
   // Files of `shellgame evaluate --sweep`, beside the rule: one with the schedules' cells
@@ -43,7 +44,7 @@ struct VerdictSeed {
   std::optional<double> l_a = {};  // question a, M5
   double early = 0;                // the largest L at the early cycles, in all four cells
   double early_controls = 0;       // the same in Z and D, and in M5 and M1 at the first of them
-  double regret = 0;
+  double regret = 0;               // the mean over the uniform traces of the trained length
   bool eligible = false, by_controls = false;
 
   double control() const { return l_z > l_d ? l_z : l_d; }

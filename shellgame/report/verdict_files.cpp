@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <numeric>
 
 #include "shellgame/report/table_records.h"
 #include "shellgame/report/verdict.h"
@@ -117,10 +118,12 @@ VerdictRegime read_regime(const VerdictRule& rule, const VerdictRule::Regime& fi
             word_at(record, "ending", files.cycle)}] = number_at(record, "miss", files.cycle);
     if (std::ranges::find(runs, std::pair(arm, seed)) == runs.end()) runs.emplace_back(arm, seed);
   }
-  std::map<std::pair<std::string, std::uint64_t>, double> regrets;
-  for (const TableRecord& record : read_table_records(files.uniform, ""))
-    regrets[{word_at(record, "arm", files.uniform), count_at(record, "seed", files.uniform)}] =
-        number_at(record, "regret", files.uniform);
+  std::map<std::pair<std::string, std::uint64_t>, std::vector<double>> regrets;
+  for (const TableRecord& record : read_table_records(files.uniform, "")) {
+    if (count_at(record, "commands", files.uniform) != rule.trained) continue;
+    regrets[{word_at(record, "arm", files.uniform), count_at(record, "seed", files.uniform)}]
+        .push_back(number_at(record, "regret", files.uniform));
+  }
   for (const auto& [arm, seed] : runs) {
     const auto at = [&](const std::string& schedule, std::uint64_t n, const std::string& ending) {
       const auto found = misses.find({arm, seed, schedule, n, ending});
@@ -149,8 +152,10 @@ VerdictRegime read_regime(const VerdictRule& rule, const VerdictRule::Regime& fi
     const auto regret = regrets.find({arm, seed});
     if (regret == regrets.end())
       throw InputError(files.uniform,
-                       fmt::format("the arm '{}' must have a regret for seed {}", arm, seed));
-    one.regret = regret->second;
+                       fmt::format("the arm '{}' must have a regret at {} commands for seed {}",
+                                   arm, rule.trained, seed));
+    one.regret = std::reduce(regret->second.begin(), regret->second.end()) /
+                 static_cast<double>(regret->second.size());
     auto place = std::ranges::find(regime.arms, arm, &VerdictArm::name);
     if (place == regime.arms.end()) place = regime.arms.insert(place, {.name = arm});
     place->seeds.push_back(one);
@@ -216,7 +221,7 @@ std::string test_text(const VerdictTest& test) {
 VerdictRule read_verdict_rule(const std::string& file) {
   const toml::table table = parse_toml(read_file(file), file);
   check_keys(table, file,
-             {"linear", "nonlinear", "others", "primary", "early", "levels", "regime"});
+             {"linear", "nonlinear", "others", "primary", "trained", "early", "levels", "regime"});
   VerdictRule rule;
   rule.linear = names_at(table, "linear", file);
   rule.nonlinear = names_at(table, "nonlinear", file);
@@ -224,6 +229,7 @@ VerdictRule read_verdict_rule(const std::string& file) {
   if (rule.linear.empty() || rule.nonlinear.empty())
     refuse(file, rule.linear.empty() ? "linear" : "nonlinear", "a list of at least one arm");
   if (table.contains("primary")) rule.primary = whole_of(table["primary"], "primary", file);
+  if (table.contains("trained")) rule.trained = whole_of(table["trained"], "trained", file);
   if (const toml::array* early = table["early"].as_array()) {
     rule.early.clear();
     for (std::size_t i = 0; i < early->size(); ++i)

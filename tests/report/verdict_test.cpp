@@ -120,12 +120,52 @@ TEST(VerdictRule, WhatIsWrongIsSaid) {
   EXPECT_THAT(refusal(whole + "[levels]\nfamily = -1\n"), HasSubstr("from 0 to 10"));
 }
 
+// Files of one seed of one arm: L at N is N / 1000, on question a half of that.
+std::string cycle_csv() {
+  std::string text = "arm,seed,schedule,N,ending,miss\n";
+  for (const std::string schedule : {"Z", "D", "M5", "M1"}) {
+    for (const int n : {1, 4, 8, 256}) {
+      text += "LSTM1,3," + schedule + "," + std::to_string(n) + ",c," + std::to_string(n * 1e-3);
+      text += "\nLSTM1,3," + schedule + "," + std::to_string(n) + ",a,";
+      text += std::to_string(n * 5e-4) + "\n";
+    }
+  }
+  return text;
+}
+
+TEST(VerdictFiles, TheRegretIsThatOfTheTrainedLengthOverAllSpacings) {
+  const ScratchFolder folder;
+  VerdictRule rule = rule_of_two();
+  rule.regimes = {{"U", folder / "cycle.csv", folder / "uniform.csv"},
+                  {"K", folder / "none.csv", folder / "none.csv"}};
+  write_file(folder / "cycle.csv", cycle_csv());
+  write_file(folder / "uniform.csv",
+             "arm,seed,commands,spacing,regret\nLSTM1,3,32,1,0.004\nLSTM1,3,32,2,0.012\n"
+             "LSTM1,3,128,1,0.5\nLSTM1,3,2048,2,0.7\n");
+  const std::vector<VerdictRegime> regimes = read_verdict_regimes(rule);
+  ASSERT_EQ(regimes.size(), 1u);
+  ASSERT_EQ(regimes[0].arms.size(), 1u);
+  const VerdictSeed& seed = regimes[0].arms[0].seeds.at(0);
+  EXPECT_DOUBLE_EQ(seed.regret, 0.008);
+  EXPECT_DOUBLE_EQ(seed.l_m5, 0.256);
+  EXPECT_DOUBLE_EQ(*seed.l_a, 0.128);
+  EXPECT_DOUBLE_EQ(seed.early, 0.008);
+  write_file(folder / "uniform.csv", "arm,seed,commands,spacing,regret\nLSTM1,3,128,1,0.5\n");
+  try {
+    read_verdict_regimes(rule);
+    ADD_FAILURE();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("'LSTM1' must have a regret at 32 commands for seed 3"));
+  }
+}
+
 TEST(VerdictRule, TheShippedOneIsThatOfTheDesign) {
   const VerdictRule rule =
       read_verdict_rule(SHELLGAME_SOURCE_DIR "/experiments/uncertainty/rule.toml");
   EXPECT_EQ(rule.linear, (std::vector<std::string>{"DN2", "DN1"}));
   EXPECT_EQ(rule.nonlinear, (std::vector<std::string>{"LSTM1", "LSTM2"}));
   EXPECT_EQ(rule.primary, 256u);
+  EXPECT_EQ(rule.trained, 32u);
   EXPECT_EQ(rule.early, (std::vector<std::uint64_t>{1, 4, 8}));
   EXPECT_EQ(rule.levels.family, 0.025);
   EXPECT_EQ(rule.levels.eligible_seeds, 8u);
