@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "fuzz/readers.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {

@@ -7,9 +7,9 @@
 #include <numeric>
 
 #include "shellgame/automata/check_automaton.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/memory.h"
 #include "shellgame/system/saturating.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

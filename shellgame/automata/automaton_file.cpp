@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "shellgame/automata/automaton_numbers.h"
-#include "shellgame/system/error.h"
-#include "shellgame/system/read_toml.h"
 #include "shellgame/tasks/moves.h"
 #include "shellgame/tasks/task_keys.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/read_toml.h"
 
 namespace shellgame {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "shellgame/programs/render.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "shellgame/programs/render.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

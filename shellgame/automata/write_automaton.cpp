@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "shellgame/automata/automaton_file.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "shellgame/beliefs/fastest_cycle.h"
 #include "shellgame/beliefs/numbers.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/threads.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

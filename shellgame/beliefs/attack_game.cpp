@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "shellgame/beliefs/orders.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 

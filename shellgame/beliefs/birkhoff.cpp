@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

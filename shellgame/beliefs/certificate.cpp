@@ -1,8 +1,8 @@
 // Certificates to and from JSON, and from an attack.
 #include "shellgame/beliefs/certificate.h"
 
-#include "shellgame/system/error.h"
-#include "shellgame/system/read_json.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/read_json.h"
 
 namespace shellgame {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "shellgame/beliefs/certificate.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

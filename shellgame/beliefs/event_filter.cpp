@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "shellgame/automata/from_program.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

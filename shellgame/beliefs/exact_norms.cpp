@@ -4,7 +4,7 @@
 
 #include "shellgame/beliefs/adversary.h"
 #include "shellgame/beliefs/orders.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

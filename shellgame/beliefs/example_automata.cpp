@@ -1,7 +1,7 @@
 #include <fmt/ranges.h>
 
 #include "shellgame/beliefs/examples.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

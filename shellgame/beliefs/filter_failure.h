@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 

@@ -7,8 +7,8 @@
 #include "shellgame/beliefs/arrangements.h"
 #include "shellgame/beliefs/permutation_vector.h"
 #include "shellgame/beliefs/tiles.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/threads.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

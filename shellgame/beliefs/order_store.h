@@ -14,8 +14,8 @@
 #include "shellgame/beliefs/orders.h"
 #include "shellgame/beliefs/permutation_vector.h"
 #include "shellgame/system/buffer.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/memory_promise.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 

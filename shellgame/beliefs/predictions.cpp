@@ -3,7 +3,7 @@
 #include "shellgame/automata/from_program.h"
 #include "shellgame/beliefs/filter.h"
 #include "shellgame/programs/execute.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -8,7 +8,7 @@
 #include "shellgame/automata/from_program.h"
 #include "shellgame/beliefs/filter_failure.h"
 #include "shellgame/beliefs/permutation_vector.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

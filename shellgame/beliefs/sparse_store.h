@@ -11,8 +11,8 @@
 #include "shellgame/automata/automaton.h"
 #include "shellgame/beliefs/decode.h"
 #include "shellgame/beliefs/orders.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/memory.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "shellgame/random/philox.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/saturating.h"
 #include "shellgame/system/threads.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "shellgame/system/error.h"
 #include "shellgame/system/saturating.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 

@@ -8,8 +8,8 @@
 #include <mutex>
 
 #include "shellgame/episodes/data_kinds.h"
-#include "shellgame/system/read_json.h"
 #include "shellgame/tasks/task_keys.h"
+#include "shellgame/text/read_json.h"
 
 namespace shellgame {
 namespace {

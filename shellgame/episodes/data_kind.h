@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "shellgame/episodes/data.h"
-#include "shellgame/system/error.h"
-#include "shellgame/system/number.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/number.h"
 
 namespace shellgame {
 

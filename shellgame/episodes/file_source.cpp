@@ -6,10 +6,10 @@
 #include <map>
 
 #include "shellgame/episodes/data_kinds.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/memory.h"
-#include "shellgame/system/read_json.h"
 #include "shellgame/system/saturating.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/read_json.h"
 
 namespace shellgame {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "shellgame/system/error.h"
-#include "shellgame/system/read_json.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/read_json.h"
 
 namespace shellgame {
 namespace {

@@ -10,10 +10,10 @@
 #include "shellgame/beliefs/certificate.h"
 #include "shellgame/beliefs/running_belief.h"
 #include "shellgame/episodes/data_kind.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/saturating.h"
 #include "shellgame/tasks/moves.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

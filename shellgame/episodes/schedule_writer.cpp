@@ -7,9 +7,9 @@
 #include "shellgame/beliefs/running_belief.h"
 #include "shellgame/episodes/schedule_source.h"
 #include "shellgame/programs/render.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/tasks/trace.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

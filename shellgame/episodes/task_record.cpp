@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "shellgame/system/files.h"
-#include "shellgame/system/read_json.h"
+#include "shellgame/text/read_json.h"
 
 namespace shellgame {
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "shellgame/programs/render.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 #include "shellgame/tokens/lexeme_tokenizer.h"
 
 namespace shellgame {

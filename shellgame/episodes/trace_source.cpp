@@ -13,10 +13,10 @@
 #include "shellgame/beliefs/predictions.h"
 #include "shellgame/beliefs/running_belief.h"
 #include "shellgame/episodes/data_kinds.h"
-#include "shellgame/system/error.h"
-#include "shellgame/system/number.h"
 #include "shellgame/system/saturating.h"
 #include "shellgame/tasks/task_keys.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/number.h"
 #include "shellgame/tokens/token_stream.h"
 
 namespace shellgame {

@@ -6,7 +6,6 @@
 
 #include "shellgame/beliefs/predictions.h"
 #include "shellgame/sequences/word_problem.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/memory.h"
 #include "shellgame/system/progress.h"
@@ -15,6 +14,7 @@
 #include "shellgame/tasks/task_file.h"
 #include "shellgame/tasks/trace.h"
 #include "shellgame/tasks/trace_size.h"
+#include "shellgame/text/error.h"
 #include "shellgame/tokens/shard.h"
 #include "shellgame/tokens/token_maker.h"
 

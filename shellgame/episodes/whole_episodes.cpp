@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "shellgame/system/error.h"
 #include "shellgame/system/memory.h"
 #include "shellgame/system/saturating.h"
 #include "shellgame/system/threads.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -10,11 +10,11 @@
 #include <span>
 
 #include "shellgame/evaluate/episode_buffer.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/memory.h"
-#include "shellgame/system/number.h"
 #include "shellgame/system/saturating.h"
 #include "shellgame/system/threads.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/number.h"
 
 namespace shellgame {
 namespace {

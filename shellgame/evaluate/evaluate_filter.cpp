@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "shellgame/evaluate/filter_predictor.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "shellgame/programs/render.h"
 #include "shellgame/programs/stream_parser.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/threads.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

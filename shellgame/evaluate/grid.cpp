@@ -7,11 +7,11 @@
 #include <span>
 
 #include "shellgame/random/seeds.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/memory.h"
 #include "shellgame/system/process_memory.h"
 #include "shellgame/system/progress.h"
 #include "shellgame/system/saturating.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "shellgame/random/philox.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

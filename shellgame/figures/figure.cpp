@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "shellgame/system/error.h"
 #include "shellgame/tasks/task_keys.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 

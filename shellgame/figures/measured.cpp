@@ -8,10 +8,10 @@
 #include <set>
 
 #include "shellgame/report/run_groups.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
-#include "shellgame/system/read_json.h"
 #include "shellgame/tasks/task.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/read_json.h"
 
 namespace shellgame {
 namespace {

@@ -9,9 +9,9 @@
 #include "shellgame/figures/sources.h"
 #include "shellgame/programs/render.h"
 #include "shellgame/report/parts.h"
-#include "shellgame/system/error.h"
 #include "shellgame/tasks/sampler.h"
 #include "shellgame/tasks/task_keys.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

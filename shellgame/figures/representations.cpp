@@ -7,8 +7,8 @@
 #include "shellgame/figures/figure.h"
 #include "shellgame/programs/render.h"
 #include "shellgame/report/parts.h"
-#include "shellgame/system/error.h"
 #include "shellgame/tasks/sampler.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "shellgame/figures/figure.h"
 #include "shellgame/figures/sources.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

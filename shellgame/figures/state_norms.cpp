@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "shellgame/figures/arm_curves.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "shellgame/figures/arm_curves.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "shellgame/groups/permutation.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

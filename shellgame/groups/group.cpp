@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "shellgame/groups/stabiliser_chain.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "shellgame/groups/group.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

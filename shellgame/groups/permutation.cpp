@@ -4,7 +4,7 @@
 #include <array>
 #include <numeric>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 #if defined(__x86_64__)
 #include <tmmintrin.h>

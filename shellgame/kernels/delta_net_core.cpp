@@ -417,7 +417,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

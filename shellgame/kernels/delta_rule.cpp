@@ -1,7 +1,7 @@
 #include "shellgame/kernels/delta_rule.h"
 
 #include "shellgame/kernels/delta_forms.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -96,7 +96,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 
 #include "shellgame/kernels/share_work.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 

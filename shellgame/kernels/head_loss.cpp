@@ -9,8 +9,8 @@
 #include "shellgame/kernels/norm_gradients.h"
 #include "shellgame/kernels/outer_sums.h"
 #include "shellgame/kernels/row_tiles.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/threads.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "shellgame/kernels/outer_sums.h"
 #include "shellgame/kernels/row_tiles.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/threads.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

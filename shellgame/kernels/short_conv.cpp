@@ -87,7 +87,7 @@ HWY_AFTER_NAMESPACE();
 #include <vector>
 
 #include "shellgame/kernels/share_work.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 

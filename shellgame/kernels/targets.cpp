@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 

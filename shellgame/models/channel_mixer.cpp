@@ -5,7 +5,7 @@
 #include "shellgame/models/delta_parts.h"
 #include "shellgame/ops/activation.h"
 #include "shellgame/ops/linear.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

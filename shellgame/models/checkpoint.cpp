@@ -5,10 +5,10 @@
 #include <set>
 
 #include "shellgame/episodes/task_record.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
-#include "shellgame/system/read_json.h"
 #include "shellgame/system/replace_directory.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/read_json.h"
 #include "shellgame/tokens/lexeme_tokenizer.h"
 
 namespace shellgame {

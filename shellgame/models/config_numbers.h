@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "shellgame/system/number.h"
+#include "shellgame/text/number.h"
 
 namespace shellgame {
 

@@ -4,10 +4,10 @@
 
 #include "shellgame/episodes/task_record.h"
 #include "shellgame/models/exact_recipes.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/replace_directory.h"
 #include "shellgame/tensors/tensor_directory.h"
+#include "shellgame/text/error.h"
 #include "shellgame/tokens/lexeme_tokenizer.h"
 
 namespace shellgame {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

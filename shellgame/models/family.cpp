@@ -9,8 +9,8 @@
 #include "shellgame/models/config_numbers.h"
 #include "shellgame/models/families.h"
 #include "shellgame/models/mixer.h"
-#include "shellgame/system/error.h"
 #include "shellgame/tasks/task_keys.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

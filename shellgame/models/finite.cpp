@@ -4,7 +4,7 @@
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 

@@ -3,7 +3,7 @@
 
 #include "shellgame/models/families.h"
 #include "shellgame/models/mixer.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "shellgame/models/plugin_tag.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "shellgame/models/mixers.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

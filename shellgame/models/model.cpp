@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "shellgame/ops/embedding.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/memory.h"
 #include "shellgame/system/saturating.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "shellgame/system/number.h"
 #include "shellgame/system/saturating.h"
+#include "shellgame/text/number.h"
 
 namespace shellgame {
 namespace {

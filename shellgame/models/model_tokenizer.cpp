@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 #include "shellgame/tokens/lexeme_tokenizer.h"
 
 namespace shellgame {

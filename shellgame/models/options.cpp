@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 

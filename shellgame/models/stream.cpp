@@ -4,7 +4,7 @@
 
 #include "shellgame/ops/linear.h"
 #include "shellgame/ops/norm.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "shellgame/system/error.h"
 #include "shellgame/system/saturating.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

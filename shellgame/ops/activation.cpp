@@ -2,7 +2,7 @@
 
 #include <ATen/Functions.h>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 

@@ -7,7 +7,7 @@
 
 #include "shellgame/ops/delta_rule_kernel.h"
 #include "shellgame/ops/engine.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

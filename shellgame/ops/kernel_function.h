@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 

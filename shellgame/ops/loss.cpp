@@ -10,7 +10,7 @@
 #include "shellgame/ops/norm.h"
 #include "shellgame/ops/rows.h"
 #include "shellgame/ops/timing.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

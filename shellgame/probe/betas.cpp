@@ -7,7 +7,7 @@
 
 #include "shellgame/probe/probes.h"
 #include "shellgame/probe/table.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "shellgame/models/finite.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

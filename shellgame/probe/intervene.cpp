@@ -9,7 +9,7 @@
 #include "shellgame/models/model_predictor.h"
 #include "shellgame/probe/probes.h"
 #include "shellgame/probe/table.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

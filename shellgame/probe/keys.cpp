@@ -9,7 +9,7 @@
 #include "shellgame/probe/probes.h"
 #include "shellgame/probe/table.h"
 #include "shellgame/probe/transitions.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

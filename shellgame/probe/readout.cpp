@@ -7,7 +7,7 @@
 #include <limits>
 #include <tuple>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

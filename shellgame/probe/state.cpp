@@ -13,7 +13,7 @@
 #include "shellgame/probe/readout.h"
 #include "shellgame/probe/table.h"
 #include "shellgame/probe/transplant.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

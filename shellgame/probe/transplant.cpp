@@ -8,7 +8,7 @@
 
 #include "shellgame/models/finite.h"
 #include "shellgame/probe/state.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

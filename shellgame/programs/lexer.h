@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 

@@ -5,7 +5,7 @@
 #include <cctype>
 #include <charconv>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -3,7 +3,7 @@
 #include <bit>
 #include <chrono>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

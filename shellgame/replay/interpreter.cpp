@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "shellgame/replay/replay_script.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -16,8 +16,8 @@
 
 #include "shellgame/replay/interpreter.h"
 #include "shellgame/replay/warden.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/threads.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "shellgame/programs/parse.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

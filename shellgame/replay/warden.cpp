@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "shellgame/replay/replay_script.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/process.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

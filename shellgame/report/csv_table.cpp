@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

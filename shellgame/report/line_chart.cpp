@@ -8,7 +8,7 @@
 #include "shellgame/report/canvas.h"
 #include "shellgame/report/text_width.h"
 #include "shellgame/report/xml_text.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

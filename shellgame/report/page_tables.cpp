@@ -9,8 +9,8 @@
 
 #include "shellgame/report/table_records.h"
 #include "shellgame/report/table_template.h"
-#include "shellgame/system/error.h"
-#include "shellgame/system/read_toml.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/read_toml.h"
 
 namespace shellgame {
 namespace {

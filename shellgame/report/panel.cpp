@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "shellgame/report/line_chart.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

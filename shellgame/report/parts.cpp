@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

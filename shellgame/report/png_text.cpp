@@ -2,7 +2,7 @@
 #include <cstdint>
 
 #include "shellgame/report/render.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -8,10 +8,10 @@
 #include <set>
 
 #include "shellgame/report/xml_text.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
-#include "shellgame/system/read_json.h"
-#include "shellgame/system/read_toml.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/read_json.h"
+#include "shellgame/text/read_toml.h"
 
 namespace shellgame {
 namespace {

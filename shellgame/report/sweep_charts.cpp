@@ -13,7 +13,7 @@
 #include "shellgame/report/xml_text.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/messages.h"
-#include "shellgame/system/read_json.h"
+#include "shellgame/text/read_json.h"
 
 namespace shellgame {
 namespace {

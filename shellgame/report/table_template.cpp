@@ -8,7 +8,7 @@
 #include <set>
 
 #include "shellgame/evaluate/cell_name.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "shellgame/evaluate/rank_sum.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

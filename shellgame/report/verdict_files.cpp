@@ -10,9 +10,9 @@
 
 #include "shellgame/report/table_records.h"
 #include "shellgame/report/verdict.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
-#include "shellgame/system/read_toml.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/read_toml.h"
 
 namespace shellgame {
 namespace {

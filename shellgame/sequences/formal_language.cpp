@@ -3,7 +3,7 @@
 #include <array>
 
 #include "shellgame/random/philox.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

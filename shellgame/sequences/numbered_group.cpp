@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

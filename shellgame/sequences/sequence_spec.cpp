@@ -2,7 +2,7 @@
 
 #include "shellgame/sequences/formal_language.h"
 #include "shellgame/sequences/word_problem.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 

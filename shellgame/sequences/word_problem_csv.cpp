@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "shellgame/sequences/word_problem.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

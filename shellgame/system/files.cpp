@@ -12,9 +12,9 @@
 #include <cstring>
 #include <filesystem>
 
-#include "shellgame/system/error.h"
 #include "shellgame/system/interrupts.h"
 #include "shellgame/system/messages.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -31,7 +31,7 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  // To a terminal, control characters are written out (system/printable.h).
+  // To a terminal, control characters are written out (text/printable.h).
   void write(std::string_view bytes);
   // Puts the complete file under its final name (flushes, for standard output).
   void commit();

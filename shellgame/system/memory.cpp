@@ -7,7 +7,7 @@
 #include <fstream>
 #include <utility>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -5,10 +5,10 @@
 #include <map>
 #include <mutex>
 
-#include "shellgame/system/error.h"
 #include "shellgame/system/memory.h"
 #include "shellgame/system/parallel_region.h"
 #include "shellgame/system/saturating.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <ctime>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

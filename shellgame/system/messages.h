@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "shellgame/system/printable.h"
+#include "shellgame/text/printable.h"
 
 namespace shellgame {
 

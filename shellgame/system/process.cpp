@@ -17,8 +17,8 @@
 #include <memory>
 #include <utility>
 
-#include "shellgame/system/error.h"
 #include "shellgame/system/interrupts.h"
+#include "shellgame/text/error.h"
 
 extern char** environ;
 

@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

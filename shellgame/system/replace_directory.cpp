@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "shellgame/system/cores.h"
-#include "shellgame/system/error.h"
-#include "shellgame/system/number.h"
 #include "shellgame/system/parallel_region.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/number.h"
 
 namespace shellgame {
 namespace {

@@ -1,9 +1,9 @@
 // Files of traces, as the tool writes them and as people keep them.
 #include <nlohmann/json.hpp>
 
-#include "shellgame/system/error.h"
-#include "shellgame/system/read_json.h"
 #include "shellgame/tasks/trace.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/read_json.h"
 
 namespace shellgame {
 namespace {

@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <map>
 
-#include "shellgame/system/error.h"
-#include "shellgame/system/number.h"
-#include "shellgame/system/read_toml.h"
 #include "shellgame/tasks/moves.h"
 #include "shellgame/tasks/task_keys.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/number.h"
+#include "shellgame/text/read_toml.h"
 
 namespace shellgame {
 namespace {

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "shellgame/system/error.h"
 #include "shellgame/system/memory.h"
 #include "shellgame/system/saturating.h"
 #include "shellgame/tasks/sampler.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -4,8 +4,8 @@
 #include <charconv>
 
 #include "shellgame/groups/group.h"
-#include "shellgame/system/error.h"
 #include "shellgame/tasks/moves.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -3,9 +3,9 @@
 #include <map>
 
 #include "shellgame/programs/render.h"
-#include "shellgame/system/error.h"
-#include "shellgame/system/read_toml.h"
 #include "shellgame/tasks/task_keys.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/read_toml.h"
 
 namespace shellgame {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "shellgame/programs/render.h"
-#include "shellgame/system/error.h"
 #include "shellgame/tasks/moves.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "shellgame/system/number.h"
 #include "shellgame/tasks/task.h"
+#include "shellgame/text/number.h"
 
 namespace shellgame {
 

@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "shellgame/beliefs/precision.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 

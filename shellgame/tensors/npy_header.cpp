@@ -6,9 +6,9 @@
 #include <cstring>
 #include <utility>
 
-#include "shellgame/system/error.h"
 #include "shellgame/tensors/npy.h"
-#include "shellgame/tensors/strict_json.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/strict_json.h"
 
 namespace shellgame {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "shellgame/system/error.h"
-#include "shellgame/tensors/strict_json.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/strict_json.h"
 
 namespace shellgame {
 namespace {

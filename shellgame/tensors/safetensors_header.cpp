@@ -3,9 +3,9 @@
 #include <cstring>
 #include <limits>
 
-#include "shellgame/system/error.h"
 #include "shellgame/tensors/safetensors.h"
-#include "shellgame/tensors/strict_json.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/strict_json.h"
 
 namespace shellgame {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "shellgame/system/error.h"
-#include "shellgame/tensors/strict_json.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/strict_json.h"
 
 namespace shellgame {
 namespace {

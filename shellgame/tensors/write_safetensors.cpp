@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/tensors/safetensors.h"
-#include "shellgame/tensors/strict_json.h"
-#include "shellgame/tokens/utf8.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/strict_json.h"
+#include "shellgame/text/utf8.h"
 
 namespace shellgame {
 namespace {

@@ -1,8 +1,8 @@
 #include "shellgame/tokens/bpe_tokenizer.h"
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/utf8.h"
 #include "shellgame/tokens/offsets.h"
-#include "shellgame/tokens/utf8.h"
 
 namespace shellgame {
 

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "shellgame/tokens/utf8.h"
+#include "shellgame/text/utf8.h"
 
 namespace shellgame {
 namespace {

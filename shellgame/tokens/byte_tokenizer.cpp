@@ -1,6 +1,6 @@
 #include "shellgame/tokens/byte_tokenizer.h"
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 #include "shellgame/tokens/offsets.h"
 
 namespace shellgame {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "shellgame/tokens/utf8.h"
+#include "shellgame/text/utf8.h"
 
 namespace shellgame {
 

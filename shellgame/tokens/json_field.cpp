@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 

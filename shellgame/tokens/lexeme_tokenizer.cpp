@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 #include "shellgame/tokens/offsets.h"
 
 namespace shellgame {

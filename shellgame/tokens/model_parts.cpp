@@ -1,8 +1,8 @@
 // The "model" of a tokenizer.json: vocabulary and merges.
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/utf8.h"
 #include "shellgame/tokens/byte_alphabet.h"
 #include "shellgame/tokens/tokenizer_parts.h"
-#include "shellgame/tokens/utf8.h"
 
 namespace shellgame {
 namespace {

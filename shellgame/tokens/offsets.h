@@ -5,7 +5,7 @@
 #include <limits>
 #include <string_view>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 

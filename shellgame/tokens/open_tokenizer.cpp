@@ -1,7 +1,7 @@
 #include <filesystem>
 
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/text/error.h"
 #include "shellgame/tokens/bpe_tokenizer.h"
 #include "shellgame/tokens/byte_tokenizer.h"
 #include "shellgame/tokens/lexeme_tokenizer.h"

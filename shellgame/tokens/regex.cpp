@@ -7,7 +7,7 @@
 #include <charconv>
 #include <limits>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -2,7 +2,7 @@
 // of what is forbidden: a construct that the two libraries might read differently must not pass.
 #include <cctype>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 #include "shellgame/tokens/regex.h"
 
 namespace shellgame {

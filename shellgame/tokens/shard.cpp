@@ -3,8 +3,8 @@
 #include <bit>
 #include <cstring>
 
-#include "shellgame/system/error.h"
-#include "shellgame/system/read_json.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/read_json.h"
 
 namespace shellgame {
 namespace {

@@ -1,7 +1,7 @@
 #include "shellgame/tokens/throughput.h"
 
-#include "shellgame/system/error.h"
 #include "shellgame/system/processor_time.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 

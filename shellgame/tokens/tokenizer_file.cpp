@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 #include "shellgame/tokens/json_field.h"
 
 namespace shellgame {

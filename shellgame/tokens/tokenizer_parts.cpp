@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "shellgame/system/error.h"
-#include "shellgame/tokens/utf8.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/utf8.h"
 
 namespace shellgame {
 namespace {

@@ -11,9 +11,9 @@
 #include "shellgame/beliefs/filter.h"
 #include "shellgame/beliefs/smoothing.h"
 #include "shellgame/beliefs/stability.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
-#include "shellgame/system/printable.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/printable.h"
 #include "shellgame/tool/belief_source.h"
 #include "shellgame/tool/command.h"
 

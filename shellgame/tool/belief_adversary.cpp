@@ -6,10 +6,10 @@
 
 #include "shellgame/automata/from_program.h"
 #include "shellgame/beliefs/certificate.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/messages.h"
 #include "shellgame/tasks/task_file.h"
+#include "shellgame/text/error.h"
 #include "shellgame/tool/command.h"
 
 namespace shellgame {

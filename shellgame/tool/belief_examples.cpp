@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "shellgame/beliefs/examples.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/messages.h"
+#include "shellgame/text/error.h"
 #include "shellgame/tool/command.h"
 
 namespace shellgame {

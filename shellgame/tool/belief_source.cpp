@@ -9,13 +9,13 @@
 #include "shellgame/beliefs/examples.h"
 #include "shellgame/episodes/schedule_source.h"
 #include "shellgame/programs/parse.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/memory.h"
 #include "shellgame/system/messages.h"
 #include "shellgame/system/saturating.h"
 #include "shellgame/tasks/trace.h"
 #include "shellgame/tasks/trace_size.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 

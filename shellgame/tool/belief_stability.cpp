@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "shellgame/beliefs/stability.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/text/error.h"
 #include "shellgame/tool/belief_source.h"
 #include "shellgame/tool/command.h"
 

@@ -13,10 +13,10 @@
 
 #include "generated_bench_script.h"
 #include "shellgame/beliefs/permutation_vector.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/process.h"
 #include "shellgame/system/threads.h"
+#include "shellgame/text/error.h"
 #include "shellgame/tool/measure.h"
 
 namespace shellgame {

@@ -7,11 +7,11 @@
 
 #include "shellgame/episodes/schedule_source.h"
 #include "shellgame/system/cores.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/threads.h"
 #include "shellgame/tasks/task_file.h"
 #include "shellgame/tasks/task_keys.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 

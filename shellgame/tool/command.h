@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "shellgame/system/number.h"
 #include "shellgame/system/threads.h"
 #include "shellgame/tasks/task.h"
+#include "shellgame/text/number.h"
 #include "shellgame/tool/number_list.h"
 
 namespace shellgame {

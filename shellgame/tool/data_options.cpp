@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "shellgame/episodes/schedule_source.h"
-#include "shellgame/system/error.h"
 #include "shellgame/tasks/task_keys.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 

@@ -5,10 +5,10 @@
 #include <filesystem>
 
 #include "generated_figure_experiments.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/messages.h"
-#include "shellgame/system/read_json.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/read_json.h"
 #include "shellgame/tool/probe_options.h"
 #include "shellgame/tool/run_source.h"
 #include "shellgame/train/run_sweep.h"

@@ -9,10 +9,10 @@
 
 #include "shellgame/figures/figure.h"
 #include "shellgame/report/render.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/messages.h"
-#include "shellgame/system/read_json.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/read_json.h"
 #include "shellgame/tool/command.h"
 #include "shellgame/tool/figure_sources.h"
 #include "shellgame/tool/load_library.h"

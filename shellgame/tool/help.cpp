@@ -4,9 +4,9 @@
 #include <fmt/ranges.h>
 
 #include "shellgame/episodes/data_kind.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/messages.h"
 #include "shellgame/tasks/task_keys.h"
+#include "shellgame/text/error.h"
 #include "shellgame/tool/command.h"
 
 namespace shellgame {

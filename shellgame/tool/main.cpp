@@ -4,11 +4,11 @@
 
 #include <exception>
 
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/messages.h"
 #include "shellgame/system/parent_death.h"
 #include "shellgame/tasks/task_keys.h"
+#include "shellgame/text/error.h"
 #include "shellgame/tool/command.h"
 
 namespace shellgame {

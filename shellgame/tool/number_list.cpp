@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 

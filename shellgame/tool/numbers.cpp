@@ -6,9 +6,9 @@
 #include "shellgame/automata/automaton_numbers.h"
 #include "shellgame/episodes/data_kind.h"
 #include "shellgame/models/config_numbers.h"
-#include "shellgame/system/error.h"
-#include "shellgame/system/read_json.h"
 #include "shellgame/tasks/task_keys.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/read_json.h"
 #include "shellgame/tool/command.h"
 #include "shellgame/train/experiment_numbers.h"
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/messages.h"
-#include "shellgame/system/read_json.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/read_json.h"
 #include "shellgame/tool/command.h"
 #include "shellgame/tool/data_options.h"
 #include "shellgame/tool/plugins.h"

@@ -5,10 +5,10 @@
 
 #include "generated_quickstart.h"
 #include "shellgame/report/sweep_charts.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/messages.h"
 #include "shellgame/tasks/trace.h"
+#include "shellgame/text/error.h"
 #include "shellgame/tool/command.h"
 #include "shellgame/tool/verify.h"
 #include "shellgame/train/run_sweep.h"

@@ -5,9 +5,9 @@
 #include <filesystem>
 
 #include "shellgame/report/html_page.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/messages.h"
+#include "shellgame/text/error.h"
 #include "shellgame/tool/command.h"
 #include "shellgame/tool/probe_options.h"
 #include "shellgame/tool/run_source.h"

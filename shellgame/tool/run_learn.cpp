@@ -5,9 +5,9 @@
 #include "shellgame/kernels/targets.h"
 #include "shellgame/models/load_plugin.h"
 #include "shellgame/ops/engine.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/process_memory.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/text/error.h"
 #include "shellgame/tool/plugins.h"
 
 namespace shellgame {

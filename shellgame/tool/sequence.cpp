@@ -6,9 +6,9 @@
 #include "shellgame/sequences/formal_language.h"
 #include "shellgame/sequences/word_problem.h"
 #include "shellgame/sequences/word_problem_csv.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/messages.h"
+#include "shellgame/text/error.h"
 #include "shellgame/tool/command.h"
 
 namespace shellgame {

@@ -5,10 +5,10 @@
 #include <fmt/ranges.h>
 
 #include "shellgame/report/sweep_charts.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/messages.h"
 #include "shellgame/system/threads.h"
+#include "shellgame/text/error.h"
 #include "shellgame/tool/command.h"
 #include "shellgame/tool/plugins.h"
 #include "shellgame/train/experiment.h"

@@ -3,9 +3,9 @@
 #include <fmt/ranges.h>
 
 #include "shellgame/report/page_tables.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/messages.h"
+#include "shellgame/text/error.h"
 #include "shellgame/tool/command.h"
 
 namespace shellgame {

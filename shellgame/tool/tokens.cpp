@@ -1,10 +1,10 @@
 // `shellgame tokens encode|decode|export`: JSON lines of text to JSON lines of ids, and back.
 #include <fmt/format.h>
 
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
-#include "shellgame/system/read_json.h"
 #include "shellgame/system/threads.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/read_json.h"
 #include "shellgame/tokens/lexeme_tokenizer.h"
 #include "shellgame/tool/command.h"
 

@@ -1,10 +1,10 @@
 // `shellgame tune`: the same search for the settings of every arm of an experiment. Trials are
 // `shellgame train` processes in directories of their own (train/run_tune.h), so that a search can
 // stop and go on as they can.
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/messages.h"
 #include "shellgame/system/threads.h"
+#include "shellgame/text/error.h"
 #include "shellgame/tool/command.h"
 #include "shellgame/tool/plugins.h"
 #include "shellgame/train/experiment.h"

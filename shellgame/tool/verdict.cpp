@@ -1,9 +1,9 @@
 // `shellgame verdict`: what a rule that was written down before the runs says of their results.
 #include "shellgame/report/verdict.h"
 
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/messages.h"
+#include "shellgame/text/error.h"
 #include "shellgame/tool/command.h"
 #include "shellgame/tool/run_source.h"
 

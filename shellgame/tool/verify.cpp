@@ -6,11 +6,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/messages.h"
 #include "shellgame/system/progress.h"
 #include "shellgame/tasks/trace.h"
+#include "shellgame/text/error.h"
 #include "shellgame/tool/command.h"
 
 namespace shellgame {

@@ -7,7 +7,7 @@
 
 #include "shellgame/evaluate/cell_name.h"
 #include "shellgame/system/checksum.h"
-#include "shellgame/system/read_json.h"
+#include "shellgame/text/read_json.h"
 
 namespace shellgame {
 namespace {

@@ -4,10 +4,10 @@
 #include <filesystem>
 
 #include "shellgame/system/files.h"
-#include "shellgame/system/read_json.h"
 #include "shellgame/system/saturating.h"
 #include "shellgame/system/threads.h"
 #include "shellgame/tasks/task_keys.h"
+#include "shellgame/text/read_json.h"
 #include "shellgame/train/experiment_numbers.h"
 #include "shellgame/train/key_reader.h"
 #include "shellgame/train/losses.h"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "shellgame/system/number.h"
+#include "shellgame/text/number.h"
 
 namespace shellgame {
 

@@ -5,7 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "shellgame/models/checkpoint.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 

@@ -15,9 +15,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "shellgame/system/error.h"
-#include "shellgame/system/number.h"
 #include "shellgame/tasks/task_keys.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/number.h"
 
 namespace shellgame {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <deque>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

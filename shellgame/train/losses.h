@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "shellgame/episodes/batcher.h"
-#include "shellgame/system/number.h"
+#include "shellgame/text/number.h"
 
 namespace shellgame {
 

@@ -7,9 +7,9 @@
 #include <cstring>
 #include <filesystem>
 
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
-#include "shellgame/system/read_json.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/read_json.h"
 #include "shellgame/train/event_file.h"
 
 namespace shellgame {

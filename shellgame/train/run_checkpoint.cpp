@@ -8,11 +8,11 @@
 
 #include "shellgame/models/finite.h"
 #include "shellgame/system/checksum.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
-#include "shellgame/system/read_json.h"
 #include "shellgame/system/replace_directory.h"
-#include "shellgame/tensors/strict_json.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/read_json.h"
+#include "shellgame/text/strict_json.h"
 
 namespace shellgame {
 namespace {

@@ -10,9 +10,9 @@
 #include <filesystem>
 #include <vector>
 
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
-#include "shellgame/system/read_json.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/read_json.h"
 #include "shellgame/train/environment.h"
 
 namespace shellgame {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/text/error.h"
 #include "shellgame/train/experiment.h"
 #include "shellgame/train/side_by_side.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 #include "shellgame/train/state_rows.h"
 
 namespace shellgame {

@@ -10,12 +10,12 @@
 #include <mutex>
 #include <thread>
 
-#include "shellgame/system/error.h"
 #include "shellgame/system/interrupts.h"
 #include "shellgame/system/messages.h"
 #include "shellgame/system/parent_death.h"
 #include "shellgame/system/process.h"
 #include "shellgame/system/threads.h"
+#include "shellgame/text/error.h"
 #include "shellgame/train/display.h"
 #include "shellgame/train/sweep_results.h"
 

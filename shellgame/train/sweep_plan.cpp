@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 #include "shellgame/train/experiment.h"
 #include "shellgame/train/tune_results.h"
 

@@ -7,10 +7,10 @@
 #include <set>
 
 #include "shellgame/evaluate/cell_name.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/messages.h"
-#include "shellgame/system/read_json.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/read_json.h"
 #include "shellgame/train/sweep_statistics.h"
 
 namespace shellgame {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <sstream>
 
-#include "shellgame/system/error.h"
-#include "shellgame/system/read_json.h"
-#include "shellgame/system/read_toml.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/read_json.h"
+#include "shellgame/text/read_toml.h"
 
 namespace shellgame {
 namespace {

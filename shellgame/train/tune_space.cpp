@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "shellgame/random/philox.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/saturating.h"
+#include "shellgame/text/error.h"
 #include "shellgame/train/key_reader.h"
 
 namespace shellgame {

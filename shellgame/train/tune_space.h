@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "shellgame/system/number.h"
+#include "shellgame/text/number.h"
 
 namespace shellgame {
 

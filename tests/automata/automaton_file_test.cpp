@@ -5,7 +5,7 @@
 
 #include "shellgame/automata/from_program.h"
 #include "shellgame/programs/parse.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

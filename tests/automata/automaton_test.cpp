@@ -5,7 +5,7 @@
 
 #include "shellgame/beliefs/examples.h"
 #include "shellgame/beliefs/filter.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

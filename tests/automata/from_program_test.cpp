@@ -8,8 +8,8 @@
 #include "shellgame/programs/execute.h"
 #include "shellgame/programs/parse.h"
 #include "shellgame/programs/render.h"
-#include "shellgame/system/error.h"
 #include "shellgame/tasks/task_file.h"
+#include "shellgame/text/error.h"
 #include "tests/support/program_generator.h"
 
 namespace shellgame {

@@ -16,8 +16,8 @@
 #include "shellgame/beliefs/filter.h"
 #include "shellgame/beliefs/numbers.h"
 #include "shellgame/random/philox.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/text/error.h"
 #include "tests/system/scratch.h"
 
 namespace shellgame {

@@ -7,9 +7,9 @@
 
 #include "shellgame/automata/from_program.h"
 #include "shellgame/beliefs/sinkhorn.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/threads.h"
 #include "shellgame/tasks/sampler.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

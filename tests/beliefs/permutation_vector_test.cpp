@@ -10,8 +10,8 @@
 #include <random>
 #include <vector>
 
-#include "shellgame/system/error.h"
 #include "shellgame/system/threads.h"
+#include "shellgame/text/error.h"
 #include "tests/support/shortened.h"
 
 namespace shellgame {

@@ -5,9 +5,9 @@
 #include "shellgame/beliefs/filter_failure.h"
 #include "shellgame/beliefs/predictions.h"
 #include "shellgame/programs/parse.h"
-#include "shellgame/system/error.h"
 #include "shellgame/tasks/task_file.h"
 #include "shellgame/tasks/trace.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

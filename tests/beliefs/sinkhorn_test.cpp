@@ -4,7 +4,7 @@
 
 #include "shellgame/beliefs/birkhoff.h"
 #include "shellgame/random/philox.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -8,8 +8,8 @@
 #include "../train/small_experiment.h"
 #include "shellgame/episodes/sequence_source.h"
 #include "shellgame/episodes/trace_source.h"
-#include "shellgame/system/error.h"
 #include "shellgame/tasks/task_file.h"
+#include "shellgame/text/error.h"
 #include "shellgame/tokens/lexeme_tokenizer.h"
 
 namespace shellgame {

@@ -8,10 +8,10 @@
 #include "shellgame/episodes/question_rows.h"
 #include "shellgame/episodes/sequence_source.h"
 #include "shellgame/episodes/trace_source.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/memory.h"
 #include "shellgame/tasks/task_file.h"
 #include "shellgame/tasks/trace.h"
+#include "shellgame/text/error.h"
 #include "tests/system/scratch.h"
 
 namespace shellgame {

@@ -7,8 +7,8 @@
 
 #include "shellgame/automata/rational.h"
 #include "shellgame/replay/replay.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/text/error.h"
 #include "shellgame/tokens/byte_tokenizer.h"
 #include "shellgame/tokens/lexeme_tokenizer.h"
 

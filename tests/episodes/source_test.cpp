@@ -10,8 +10,8 @@
 #include "shellgame/episodes/trace_source.h"
 #include "shellgame/random/seeds.h"
 #include "shellgame/sequences/formal_language.h"
-#include "shellgame/system/error.h"
 #include "shellgame/tasks/task_file.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -7,8 +7,8 @@
 #include "shellgame/episodes/sequence_source.h"
 #include "shellgame/episodes/trace_source.h"
 #include "shellgame/sequences/numbered_group.h"
-#include "shellgame/system/error.h"
 #include "shellgame/tasks/task_file.h"
+#include "shellgame/text/error.h"
 #include "shellgame/tokens/tokenizer.h"
 
 namespace shellgame {

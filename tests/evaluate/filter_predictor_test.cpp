@@ -7,8 +7,8 @@
 #include "shellgame/episodes/file_source.h"
 #include "shellgame/episodes/trace_source.h"
 #include "shellgame/evaluate/grid.h"
-#include "shellgame/system/error.h"
 #include "shellgame/tasks/task_file.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

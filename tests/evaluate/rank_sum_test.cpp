@@ -5,8 +5,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

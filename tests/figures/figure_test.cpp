@@ -6,7 +6,7 @@
 #include <set>
 
 #include "shellgame/report/parts.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 #include "tests/figures/fake_sources.h"
 
 namespace shellgame {

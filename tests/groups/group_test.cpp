@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "shellgame/groups/stabiliser_chain.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 #include "tests/support/check_group_laws.h"
 
 namespace shellgame {

@@ -10,7 +10,7 @@
 #include <set>
 #include <unordered_set>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

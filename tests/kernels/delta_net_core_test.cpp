@@ -2,7 +2,7 @@
 
 #include "shellgame/kernels/delta_net_core_reference.h"
 #include "shellgame/kernels/share_heads.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 #include "tests/support/delta_cases.h"
 
 namespace shellgame {

@@ -3,8 +3,8 @@
 #include "shellgame/kernels/delta_forms.h"
 #include "shellgame/kernels/delta_rule_reference.h"
 #include "shellgame/kernels/share_heads.h"
-#include "shellgame/system/error.h"
 #include "shellgame/tensors/safetensors.h"
+#include "shellgame/text/error.h"
 #include "tests/support/delta_cases.h"
 
 namespace shellgame {

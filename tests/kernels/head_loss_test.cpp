@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "shellgame/kernels/head_loss_reference.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 #include "tests/support/kernel_checks.h"
 
 namespace shellgame {

@@ -1,7 +1,7 @@
 #include "shellgame/kernels/head_norm.h"
 
 #include "shellgame/kernels/head_norm_reference.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 #include "tests/support/delta_cases.h"
 
 namespace shellgame {

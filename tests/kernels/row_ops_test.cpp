@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "shellgame/kernels/row_ops_reference.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 #include "tests/support/kernel_checks.h"
 
 namespace shellgame {

@@ -1,7 +1,7 @@
 #include "shellgame/kernels/short_conv.h"
 
 #include "shellgame/kernels/short_conv_reference.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 #include "tests/support/delta_cases.h"
 
 namespace shellgame {

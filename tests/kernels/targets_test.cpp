@@ -5,7 +5,7 @@
 #include <hwy/highway.h>
 #include <hwy/targets.h>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

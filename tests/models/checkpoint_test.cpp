@@ -12,8 +12,8 @@
 #include <fstream>
 #include <thread>
 
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/text/error.h"
 #include "tests/models/expect_equal.h"
 #include "tests/system/scratch.h"
 

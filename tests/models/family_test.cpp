@@ -8,7 +8,7 @@
 
 #include "shellgame/models/mixer.h"
 #include "shellgame/models/model.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -14,9 +14,9 @@
 #include "shellgame/models/checkpoint.h"
 #include "shellgame/models/exact.h"
 #include "shellgame/ops/engine.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/threads.h"
 #include "shellgame/tasks/task_file.h"
+#include "shellgame/text/error.h"
 #include "tests/system/scratch.h"
 
 namespace shellgame {

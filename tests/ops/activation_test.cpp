@@ -7,7 +7,7 @@
 #include <functional>
 #include <map>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

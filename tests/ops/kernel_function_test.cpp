@@ -21,7 +21,7 @@
 #include "shellgame/ops/loss.h"
 #include "shellgame/ops/norm.h"
 #include "shellgame/ops/short_conv.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -6,7 +6,7 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include "shellgame/ops/engine.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 #include "tests/ops/rms_ratio.h"
 
 namespace shellgame {

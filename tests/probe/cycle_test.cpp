@@ -7,7 +7,7 @@
 
 #include "shellgame/episodes/schedule_source.h"
 #include "shellgame/random/seeds.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 #include "tests/probe/probe_models.h"
 
 namespace shellgame {

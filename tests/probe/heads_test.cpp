@@ -9,7 +9,7 @@
 #include "shellgame/probe/intervene.h"
 #include "shellgame/probe/keys.h"
 #include "shellgame/probe/state.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 #include "shellgame/tokens/lexeme_tokenizer.h"
 #include "tests/models/contract_cases.h"
 #include "tests/probe/probe_models.h"

@@ -3,7 +3,7 @@
 #include <ATen/Functions.h>
 #include <gtest/gtest.h>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 #include "tests/probe/probe_models.h"
 
 namespace shellgame {

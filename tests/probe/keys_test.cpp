@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 #include "tests/probe/probe_models.h"
 
 namespace shellgame {

@@ -4,7 +4,7 @@
 #include <ATen/Functions.h>
 #include <gtest/gtest.h>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

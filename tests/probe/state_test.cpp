@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 #include "tests/probe/probe_models.h"
 
 namespace shellgame {

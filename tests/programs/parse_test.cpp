@@ -5,8 +5,8 @@
 
 #include "shellgame/programs/execute.h"
 #include "shellgame/programs/render.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "shellgame/programs/parse.h"
 #include "shellgame/programs/render.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 #include "tests/support/program_generator.h"
 
 namespace shellgame {

@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "shellgame/replay/replay.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/text/error.h"
 #include "tests/system/scratch.h"
 
 namespace shellgame {

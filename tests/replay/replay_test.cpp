@@ -5,7 +5,7 @@
 
 #include "shellgame/random/mersenne.h"
 #include "shellgame/random/philox.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 #include "tests/replay/random_texts.h"
 
 namespace shellgame {

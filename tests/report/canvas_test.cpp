@@ -5,7 +5,7 @@
 
 #include "shellgame/report/parts.h"
 #include "shellgame/report/text_width.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

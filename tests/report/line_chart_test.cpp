@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "shellgame/report/text_width.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <set>
 
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/text/error.h"
 #include "tests/system/scratch.h"
 
 namespace shellgame {

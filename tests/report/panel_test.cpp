@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "shellgame/report/csv_table.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 #include "tests/groups/run_oracle.h"
 
 namespace shellgame {

@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "shellgame/sequences/word_problem_csv.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/text/error.h"
 #include "tests/groups/run_oracle.h"
 
 namespace shellgame {

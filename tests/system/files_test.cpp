@@ -10,7 +10,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 #include "tests/system/scratch.h"
 
 namespace shellgame {

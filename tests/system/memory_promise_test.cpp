@@ -6,9 +6,9 @@
 #include <atomic>
 #include <thread>
 
-#include "shellgame/system/error.h"
 #include "shellgame/system/memory.h"
 #include "shellgame/system/threads.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -9,8 +9,8 @@
 #include <array>
 #include <cstdio>
 
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/text/error.h"
 #include "tests/system/scratch.h"
 
 namespace shellgame {

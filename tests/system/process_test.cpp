@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/text/error.h"
 #include "tests/system/scratch.h"
 
 namespace shellgame {

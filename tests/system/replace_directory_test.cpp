@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "scratch.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

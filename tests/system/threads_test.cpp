@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "shellgame/programs/parse.h"
 #include "shellgame/programs/render.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/threads.h"
 #include "shellgame/tasks/task_keys.h"
 #include "shellgame/tasks/trace.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

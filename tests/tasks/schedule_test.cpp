@@ -7,8 +7,8 @@
 
 #include "shellgame/programs/parse.h"
 #include "shellgame/programs/render.h"
-#include "shellgame/system/error.h"
 #include "shellgame/tasks/schedule_plan.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

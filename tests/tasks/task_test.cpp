@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "shellgame/system/error.h"
 #include "shellgame/tasks/moves.h"
 #include "shellgame/tasks/task_file.h"
 #include "shellgame/tasks/task_keys.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

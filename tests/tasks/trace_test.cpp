@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

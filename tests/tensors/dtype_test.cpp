@@ -11,7 +11,7 @@
 #include <immintrin.h>
 #endif
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

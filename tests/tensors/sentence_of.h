@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 

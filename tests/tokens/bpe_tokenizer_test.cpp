@@ -5,8 +5,8 @@
 #include <random>
 #include <thread>
 
-#include "shellgame/system/error.h"
-#include "shellgame/tokens/utf8.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/utf8.h"
 #include "tests/tokens/golden_files.h"
 
 namespace shellgame {

@@ -6,8 +6,8 @@
 #include <random>
 #include <vector>
 
+#include "shellgame/text/utf8.h"
 #include "shellgame/tokens/regex.h"
-#include "shellgame/tokens/utf8.h"
 
 namespace shellgame {
 namespace {

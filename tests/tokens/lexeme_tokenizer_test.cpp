@@ -7,7 +7,7 @@
 #include <random>
 #include <set>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "shellgame/tokens/utf8.h"
+#include "shellgame/text/utf8.h"
 
 namespace shellgame {
 namespace {

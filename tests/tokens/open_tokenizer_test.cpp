@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 #include "shellgame/tokens/lexeme_tokenizer.h"
 #include "shellgame/tokens/throughput.h"
 #include "shellgame/tokens/tokenizer.h"

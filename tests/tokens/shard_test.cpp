@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 #include "tests/system/scratch.h"
 
 namespace shellgame {

@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "fuzz/readers.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

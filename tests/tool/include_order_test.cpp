@@ -13,9 +13,9 @@ namespace {
 
 // As in shellgame/CMakeLists.txt and ARCHITECTURE.md.
 const std::vector<std::string> kOrder = {
-    "system",  "random",   "groups",  "sequences", "programs", "tasks",    "replay",
-    "tokens",  "automata", "beliefs", "episodes",  "tensors",  "evaluate", "report",
-    "kernels", "ops",      "models",  "train",     "probe",    "figures",  "tool"};
+    "text",   "system",   "random",  "groups",   "sequences", "programs", "tasks",  "replay",
+    "tokens", "automata", "beliefs", "episodes", "tensors",   "evaluate", "report", "kernels",
+    "ops",    "models",   "train",   "probe",    "figures",   "tool"};
 
 // Backward includes of a file, as "file: folder".
 std::vector<std::string> backward_includes(const std::filesystem::path& root) {

@@ -16,8 +16,8 @@ const std::vector<std::string> kCalls = {"json::parse(",     "Json::parse(", "js
                                          "Json::accept(",    "sax_parse(",   "toml::parse(",
                                          "toml::parse_file("};
 // These two read events, not a tree, and have limits of their own.
-const std::vector<std::string> kReaders = {"system/read_json.cpp", "system/read_toml.cpp",
-                                           "tensors/strict_json.cpp", "tokens/tokenizer_file.cpp"};
+const std::vector<std::string> kReaders = {"text/read_json.cpp", "text/read_toml.cpp",
+                                           "text/strict_json.cpp", "tokens/tokenizer_file.cpp"};
 
 std::vector<std::string> other_readers(const std::filesystem::path& root) {
   std::vector<std::string> found;

@@ -5,7 +5,7 @@
 
 #include "../system/scratch.h"
 #include "shellgame/models/model.h"
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 #include "shellgame/train/segment_gradient.h"
 #include "shellgame/train/trainer.h"
 #include "small_experiment.h"

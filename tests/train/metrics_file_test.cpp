@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "../system/scratch.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/text/error.h"
 #include "shellgame/train/event_file.h"
 
 namespace shellgame {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "shellgame/evaluate/cell.h"
-#include "shellgame/system/error.h"
 #include "shellgame/system/files.h"
+#include "shellgame/text/error.h"
 #include "tests/system/scratch.h"
 
 namespace shellgame {

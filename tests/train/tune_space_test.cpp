@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 #include "shellgame/train/toml_json.h"
 
 namespace shellgame {

@@ -1,10 +1,10 @@
-#include "shellgame/system/read_toml.h"
+#include "shellgame/text/read_toml.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "shellgame/system/error.h"
-#include "shellgame/system/read_json.h"
+#include "shellgame/text/error.h"
+#include "shellgame/text/read_json.h"
 
 namespace shellgame {
 namespace {

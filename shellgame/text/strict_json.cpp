@@ -1,9 +1,9 @@
-#include "shellgame/tensors/strict_json.h"
+#include "shellgame/text/strict_json.h"
 
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

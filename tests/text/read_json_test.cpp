@@ -1,9 +1,9 @@
-#include "shellgame/system/read_json.h"
+#include "shellgame/text/read_json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

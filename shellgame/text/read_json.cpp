@@ -1,8 +1,8 @@
-#include "shellgame/system/read_json.h"
+#include "shellgame/text/read_json.h"
 
 #include <algorithm>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

@@ -1,11 +1,11 @@
-#include "shellgame/system/number.h"
+#include "shellgame/text/number.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "shellgame/system/error.h"
 #include "shellgame/system/memory.h"
 #include "shellgame/system/saturating.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

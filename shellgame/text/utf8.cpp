@@ -1,4 +1,4 @@
-#include "shellgame/tokens/utf8.h"
+#include "shellgame/text/utf8.h"
 
 #include <cstdint>
 #include <cstring>

@@ -1,9 +1,9 @@
-#include "shellgame/system/number.h"
+#include "shellgame/text/number.h"
 
 #include <charconv>
 #include <cmath>
 
-#include "shellgame/system/error.h"
+#include "shellgame/text/error.h"
 
 namespace shellgame {
 namespace {

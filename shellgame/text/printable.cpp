@@ -1,4 +1,4 @@
-#include "shellgame/system/printable.h"
+#include "shellgame/text/printable.h"
 
 #include <fmt/format.h>
 
