@@ -14,7 +14,6 @@
 #include "shellgame/sequences/word_problem_csv.h"
 #include "shellgame/tasks/sampler.h"
 #include "shellgame/tasks/task_file.h"
-#include "shellgame/tasks/trace.h"
 #include "shellgame/tensors/npy.h"
 #include "shellgame/tensors/safetensors.h"
 #include "shellgame/tensors/tensor_index.h"
@@ -22,6 +21,7 @@
 #include "shellgame/tokens/bpe_tokenizer.h"
 #include "shellgame/tokens/byte_tokenizer.h"
 #include "shellgame/tokens/shard.h"
+#include "shellgame/traces/trace.h"
 
 namespace shellgame {
 namespace {

@@ -14,9 +14,9 @@
 #include <variant>
 #include <vector>
 
-#include "shellgame/automata/rational.h"
 #include "shellgame/groups/acts.h"
 #include "shellgame/groups/permutation.h"
+#include "shellgame/numbers/rational.h"
 #include "shellgame/programs/names.h"
 #include "shellgame/programs/program.h"
 

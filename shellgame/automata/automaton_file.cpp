@@ -6,8 +6,8 @@
 
 #include "shellgame/automata/automaton_numbers.h"
 #include "shellgame/tasks/moves.h"
-#include "shellgame/tasks/task_keys.h"
 #include "shellgame/text/error.h"
+#include "shellgame/text/nearest_name.h"
 #include "shellgame/text/read_toml.h"
 
 namespace shellgame {

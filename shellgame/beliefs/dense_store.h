@@ -1,5 +1,5 @@
 // The mass of every state in one vector: what a joint filter works on. Symbols are compiled when
-// they are first used. A template over the kind of number; see numbers.h.
+// they are first used. A template over the kind of number; see numbers/number_kinds.h.
 #pragma once
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "shellgame/automata/automaton.h"
-#include "shellgame/beliefs/decode.h"
-#include "shellgame/beliefs/numbers.h"
 #include "shellgame/beliefs/orders.h"
+#include "shellgame/numbers/decode.h"
+#include "shellgame/numbers/number_kinds.h"
 
 namespace shellgame {
 

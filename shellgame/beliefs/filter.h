@@ -14,7 +14,7 @@
 
 #include "shellgame/automata/automaton.h"
 #include "shellgame/beliefs/filter_failure.h"
-#include "shellgame/beliefs/precision.h"
+#include "shellgame/numbers/precision.h"
 
 namespace shellgame {
 

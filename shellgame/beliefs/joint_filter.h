@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "shellgame/beliefs/filter.h"
-#include "shellgame/beliefs/numbers.h"
+#include "shellgame/numbers/number_kinds.h"
 
 namespace shellgame {
 

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "shellgame/beliefs/decode.h"
 #include "shellgame/beliefs/filters.h"
 #include "shellgame/beliefs/sinkhorn.h"
+#include "shellgame/numbers/decode.h"
 
 namespace shellgame {
 namespace {

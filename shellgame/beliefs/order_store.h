@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "shellgame/automata/automaton.h"
-#include "shellgame/beliefs/decode.h"
 #include "shellgame/beliefs/orders.h"
-#include "shellgame/beliefs/permutation_vector.h"
+#include "shellgame/numbers/decode.h"
+#include "shellgame/passes/permutation_vector.h"
 #include "shellgame/system/buffer.h"
 #include "shellgame/system/memory_promise.h"
 #include "shellgame/text/error.h"

@@ -7,7 +7,7 @@
 
 #include "shellgame/automata/from_program.h"
 #include "shellgame/beliefs/filter_failure.h"
-#include "shellgame/beliefs/permutation_vector.h"
+#include "shellgame/passes/permutation_vector.h"
 #include "shellgame/text/error.h"
 
 namespace shellgame {

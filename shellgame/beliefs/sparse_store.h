@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "shellgame/automata/automaton.h"
-#include "shellgame/beliefs/decode.h"
 #include "shellgame/beliefs/orders.h"
+#include "shellgame/numbers/decode.h"
 #include "shellgame/system/memory.h"
 #include "shellgame/text/error.h"
 

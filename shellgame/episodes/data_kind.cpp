@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "shellgame/episodes/data_kinds.h"
-#include "shellgame/tasks/task_keys.h"
+#include "shellgame/text/nearest_name.h"
 #include "shellgame/text/read_json.h"
 
 namespace shellgame {

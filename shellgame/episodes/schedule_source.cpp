@@ -7,8 +7,8 @@
 #include <numeric>
 #include <optional>
 
-#include "shellgame/beliefs/certificate.h"
 #include "shellgame/beliefs/running_belief.h"
+#include "shellgame/decay/certificate.h"
 #include "shellgame/episodes/data_kind.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/saturating.h"

@@ -8,8 +8,8 @@
 #include "shellgame/episodes/schedule_source.h"
 #include "shellgame/programs/render.h"
 #include "shellgame/system/files.h"
-#include "shellgame/tasks/trace.h"
 #include "shellgame/text/error.h"
+#include "shellgame/traces/trace.h"
 
 namespace shellgame {
 namespace {

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "shellgame/beliefs/predictions.h"
 #include "shellgame/sequences/formal_language.h"
 #include "shellgame/sequences/word_problem.h"
 #include "shellgame/tasks/task_keys.h"
-#include "shellgame/tasks/trace.h"
 #include "shellgame/tokens/lexeme_tokenizer.h"
+#include "shellgame/traces/predictions.h"
+#include "shellgame/traces/trace.h"
 
 namespace shellgame {
 namespace {

@@ -10,7 +10,6 @@
 
 #include "shellgame/automata/from_program.h"
 #include "shellgame/beliefs/filter.h"
-#include "shellgame/beliefs/predictions.h"
 #include "shellgame/beliefs/running_belief.h"
 #include "shellgame/episodes/data_kinds.h"
 #include "shellgame/system/saturating.h"
@@ -18,6 +17,7 @@
 #include "shellgame/text/error.h"
 #include "shellgame/text/number.h"
 #include "shellgame/tokens/token_stream.h"
+#include "shellgame/traces/predictions.h"
 
 namespace shellgame {
 namespace {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "shellgame/beliefs/predictions.h"
 #include "shellgame/sequences/word_problem.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/memory.h"
@@ -12,11 +11,12 @@
 #include "shellgame/system/saturating.h"
 #include "shellgame/system/threads.h"
 #include "shellgame/tasks/task_file.h"
-#include "shellgame/tasks/trace.h"
-#include "shellgame/tasks/trace_size.h"
 #include "shellgame/text/error.h"
 #include "shellgame/tokens/shard.h"
 #include "shellgame/tokens/token_maker.h"
+#include "shellgame/traces/predictions.h"
+#include "shellgame/traces/trace.h"
+#include "shellgame/traces/trace_size.h"
 
 namespace shellgame {
 namespace {

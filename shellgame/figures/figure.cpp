@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "shellgame/tasks/task_keys.h"
 #include "shellgame/text/error.h"
+#include "shellgame/text/nearest_name.h"
 
 namespace shellgame {
 

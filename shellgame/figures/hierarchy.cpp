@@ -5,8 +5,8 @@
 
 #include <map>
 
-#include "shellgame/beliefs/examples.h"
-#include "shellgame/beliefs/stability.h"
+#include "shellgame/automata/example_automata.h"
+#include "shellgame/decay/stability.h"
 #include "shellgame/figures/figure.h"
 #include "shellgame/figures/sources.h"
 #include "shellgame/report/parts.h"

@@ -2,7 +2,7 @@
 // each number format.
 #include <fmt/format.h>
 
-#include "shellgame/beliefs/examples.h"
+#include "shellgame/automata/example_automata.h"
 #include "shellgame/figures/decay_curves.h"
 #include "shellgame/report/parts.h"
 

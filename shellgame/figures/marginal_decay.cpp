@@ -2,7 +2,7 @@
 // in each number format, and with the other element revealed now and then.
 #include <fmt/format.h>
 
-#include "shellgame/beliefs/examples.h"
+#include "shellgame/automata/example_automata.h"
 #include "shellgame/figures/decay_curves.h"
 #include "shellgame/report/parts.h"
 

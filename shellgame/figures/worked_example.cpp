@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "shellgame/automata/automaton_file.h"
-#include "shellgame/beliefs/examples.h"
 #include "shellgame/beliefs/filter.h"
 #include "shellgame/figures/figure.h"
+#include "shellgame/paper/examples.h"
 #include "shellgame/report/parts.h"
 
 namespace shellgame {

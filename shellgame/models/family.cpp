@@ -9,8 +9,8 @@
 #include "shellgame/models/config_numbers.h"
 #include "shellgame/models/families.h"
 #include "shellgame/models/mixer.h"
-#include "shellgame/tasks/task_keys.h"
 #include "shellgame/text/error.h"
+#include "shellgame/text/nearest_name.h"
 
 namespace shellgame {
 namespace {

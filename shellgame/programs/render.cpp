@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "shellgame/programs/line_cache.h"
+#include "shellgame/text/python_number.h"
 
 namespace shellgame {
 namespace {
@@ -271,12 +272,6 @@ bool shows_value(const Program& program, const RevealMark& mark) {
   const Event& event = program.events()[mark.event];
   return event.kind == EventKind::kPrint ||
          event.form == static_cast<std::uint8_t>(Relation::kEqual);
-}
-
-std::string python_number(double number) {
-  std::string text = fmt::format("{}", number);
-  if (text.find_first_of(".en") == std::string::npos) text += ".0";
-  return text;
 }
 
 void render_event(const Program& program, const Event& event, std::uint64_t& environment,

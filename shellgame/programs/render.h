@@ -29,9 +29,6 @@ struct RevealMark {
 // != or in.
 bool shows_value(const Program& program, const RevealMark& mark);
 
-// A number as Python's repr writes it: the shortest text that reads back as the same double.
-std::string python_number(double number);
-
 // Appends the lines of one event. `environment` counts the hidden environment variables used so
 // far. If `marks` is given, appends a mark for each shown value; its `command` and `event` are left
 // to the caller.

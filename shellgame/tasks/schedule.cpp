@@ -7,8 +7,8 @@
 #include <map>
 
 #include "shellgame/tasks/moves.h"
-#include "shellgame/tasks/task_keys.h"
 #include "shellgame/text/error.h"
+#include "shellgame/text/nearest_name.h"
 #include "shellgame/text/number.h"
 #include "shellgame/text/read_toml.h"
 

@@ -5,6 +5,8 @@
 #include "shellgame/programs/render.h"
 #include "shellgame/tasks/task_keys.h"
 #include "shellgame/text/error.h"
+#include "shellgame/text/nearest_name.h"
+#include "shellgame/text/python_number.h"
 #include "shellgame/text/read_toml.h"
 
 namespace shellgame {

@@ -29,7 +29,5 @@ std::string written_value(const TaskKey& key, const Task& task);
 const std::vector<TaskKey>& task_keys();
 // Nullptr for an unknown name.
 const TaskKey* find_task_key(std::string_view name);
-// The known name that is nearest to a mistyped one, or "" if none is near.
-std::string nearest_name(std::string_view wrong, const std::vector<std::string>& names);
 
 }  // namespace shellgame

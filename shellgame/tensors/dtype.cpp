@@ -4,7 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "shellgame/beliefs/precision.h"
+#include "shellgame/numbers/precision.h"
 #include "shellgame/text/error.h"
 
 namespace shellgame {

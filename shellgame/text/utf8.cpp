@@ -76,6 +76,11 @@ bool is_ascii(std::string_view text) {
   return true;
 }
 
+unsigned valid_length_at(std::string_view text, std::size_t position) {
+  const Sequence sequence = sequence_at(text, position);
+  return sequence.valid ? sequence.length : 0;
+}
+
 std::size_t find_invalid_utf8(std::string_view text) {
   std::size_t position = 0;
   while (position < text.size()) {

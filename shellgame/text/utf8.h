@@ -37,6 +37,10 @@ void append_utf8(std::string& text, char32_t code_point);
 
 bool is_ascii(std::string_view text);
 
+// How many bytes the code point at `position` has; 0 where what begins there is not UTF-8: longer
+// forms than needed, surrogates and numbers above U+10FFFF are not.
+unsigned valid_length_at(std::string_view text, std::size_t position);
+
 // The first byte that is no part of valid UTF-8, or npos.
 std::size_t find_invalid_utf8(std::string_view text);
 

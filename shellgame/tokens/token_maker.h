@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "shellgame/programs/line_cache.h"
-#include "shellgame/tasks/trace.h"
 #include "shellgame/tokens/tokenizer.h"
+#include "shellgame/traces/trace.h"
 
 namespace shellgame {
 

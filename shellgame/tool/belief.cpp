@@ -10,7 +10,7 @@
 #include "shellgame/automata/automaton_file.h"
 #include "shellgame/beliefs/filter.h"
 #include "shellgame/beliefs/smoothing.h"
-#include "shellgame/beliefs/stability.h"
+#include "shellgame/decay/stability.h"
 #include "shellgame/system/files.h"
 #include "shellgame/text/error.h"
 #include "shellgame/text/printable.h"

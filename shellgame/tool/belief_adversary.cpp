@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "shellgame/automata/from_program.h"
-#include "shellgame/beliefs/certificate.h"
+#include "shellgame/decay/certificate.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/messages.h"
 #include "shellgame/tasks/task_file.h"

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "shellgame/beliefs/examples.h"
+#include "shellgame/paper/examples.h"
 #include "shellgame/system/messages.h"
 #include "shellgame/text/error.h"
 #include "shellgame/tool/command.h"

@@ -4,14 +4,14 @@
 
 #include <nlohmann/json.hpp>
 
-#include "shellgame/beliefs/marginal_error.h"
+#include "shellgame/decay/marginal_error.h"
 #include "shellgame/system/memory.h"
 #include "shellgame/system/messages.h"
 #include "shellgame/system/saturating.h"
 #include "shellgame/system/threads.h"
-#include "shellgame/tasks/trace_size.h"
 #include "shellgame/text/error.h"
 #include "shellgame/tool/command.h"
+#include "shellgame/traces/trace_size.h"
 
 namespace shellgame {
 namespace {

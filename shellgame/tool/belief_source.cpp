@@ -5,17 +5,17 @@
 #include <algorithm>
 
 #include "shellgame/automata/automaton_file.h"
+#include "shellgame/automata/example_automata.h"
 #include "shellgame/automata/sample_word.h"
-#include "shellgame/beliefs/examples.h"
 #include "shellgame/episodes/schedule_source.h"
 #include "shellgame/programs/parse.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/memory.h"
 #include "shellgame/system/messages.h"
 #include "shellgame/system/saturating.h"
-#include "shellgame/tasks/trace.h"
-#include "shellgame/tasks/trace_size.h"
 #include "shellgame/text/error.h"
+#include "shellgame/traces/trace.h"
+#include "shellgame/traces/trace_size.h"
 
 namespace shellgame {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "shellgame/beliefs/stability.h"
+#include "shellgame/decay/stability.h"
 #include "shellgame/system/files.h"
 #include "shellgame/text/error.h"
 #include "shellgame/tool/belief_source.h"

@@ -15,12 +15,12 @@
 #include "shellgame/system/saturating.h"
 #include "shellgame/system/threads.h"
 #include "shellgame/tasks/task_file.h"
-#include "shellgame/tasks/trace.h"
-#include "shellgame/tasks/trace_size.h"
 #include "shellgame/text/error.h"
 #include "shellgame/tokens/lexeme_tokenizer.h"
 #include "shellgame/tokens/throughput.h"
 #include "shellgame/tool/measure.h"
+#include "shellgame/traces/trace.h"
+#include "shellgame/traces/trace_size.h"
 
 namespace shellgame {
 namespace {

@@ -12,7 +12,7 @@
 #include <optional>
 
 #include "generated_bench_script.h"
-#include "shellgame/beliefs/permutation_vector.h"
+#include "shellgame/passes/permutation_vector.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/process.h"
 #include "shellgame/system/threads.h"

@@ -5,8 +5,8 @@
 
 #include "shellgame/episodes/data_kind.h"
 #include "shellgame/system/messages.h"
-#include "shellgame/tasks/task_keys.h"
 #include "shellgame/text/error.h"
+#include "shellgame/text/nearest_name.h"
 #include "shellgame/tool/command.h"
 
 namespace shellgame {

@@ -7,8 +7,8 @@
 #include "shellgame/system/files.h"
 #include "shellgame/system/messages.h"
 #include "shellgame/system/parent_death.h"
-#include "shellgame/tasks/task_keys.h"
 #include "shellgame/text/error.h"
+#include "shellgame/text/nearest_name.h"
 #include "shellgame/tool/command.h"
 
 namespace shellgame {

@@ -7,6 +7,7 @@
 #include "shellgame/models/exact.h"
 #include "shellgame/programs/render.h"
 #include "shellgame/system/messages.h"
+#include "shellgame/text/python_number.h"
 #include "shellgame/tool/command.h"
 
 namespace shellgame {

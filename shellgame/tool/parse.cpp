@@ -9,9 +9,9 @@
 #include "shellgame/programs/render.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/messages.h"
-#include "shellgame/tasks/trace.h"
 #include "shellgame/text/error.h"
 #include "shellgame/tool/command.h"
+#include "shellgame/traces/trace.h"
 
 namespace shellgame {
 namespace {

@@ -7,10 +7,10 @@
 #include "shellgame/report/sweep_charts.h"
 #include "shellgame/system/files.h"
 #include "shellgame/system/messages.h"
-#include "shellgame/tasks/trace.h"
 #include "shellgame/text/error.h"
 #include "shellgame/tool/command.h"
 #include "shellgame/tool/verify.h"
+#include "shellgame/traces/trace.h"
 #include "shellgame/train/run_sweep.h"
 
 namespace shellgame {

@@ -1,5 +1,5 @@
 // `shellgame trace`: traces of a task, in every format, verified on the way if asked.
-#include "shellgame/tasks/trace.h"
+#include "shellgame/traces/trace.h"
 
 #include <fmt/format.h>
 

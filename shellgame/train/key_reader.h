@@ -15,8 +15,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "shellgame/tasks/task_keys.h"
 #include "shellgame/text/error.h"
+#include "shellgame/text/nearest_name.h"
 #include "shellgame/text/number.h"
 
 namespace shellgame {

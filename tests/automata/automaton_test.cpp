@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "shellgame/beliefs/examples.h"
+#include "shellgame/automata/example_automata.h"
 #include "shellgame/beliefs/filter.h"
 #include "shellgame/text/error.h"
 

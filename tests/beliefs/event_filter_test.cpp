@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "shellgame/beliefs/predictions.h"
 #include "shellgame/programs/render.h"
 #include "shellgame/tasks/sampler.h"
 #include "shellgame/tasks/task_file.h"
+#include "shellgame/traces/predictions.h"
 
 namespace shellgame {
 namespace {

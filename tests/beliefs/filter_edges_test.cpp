@@ -9,7 +9,7 @@
 #include "shellgame/automata/automaton_file.h"
 #include "shellgame/beliefs/filter.h"
 #include "shellgame/beliefs/smoothing.h"
-#include "shellgame/beliefs/stability.h"
+#include "shellgame/decay/stability.h"
 #include "tests/support/belief_cases.h"
 #include "tests/support/shortened.h"
 

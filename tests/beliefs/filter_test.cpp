@@ -10,9 +10,9 @@
 #include <numeric>
 
 #include "shellgame/automata/automaton_file.h"
+#include "shellgame/automata/example_automata.h"
 #include "shellgame/automata/from_program.h"
 #include "shellgame/automata/sample_word.h"
-#include "shellgame/beliefs/examples.h"
 #include "shellgame/tasks/sampler.h"
 #include "shellgame/tasks/task_file.h"
 #include "tests/support/belief_cases.h"

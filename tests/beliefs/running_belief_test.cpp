@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "shellgame/beliefs/filter_failure.h"
-#include "shellgame/beliefs/predictions.h"
 #include "shellgame/programs/parse.h"
 #include "shellgame/tasks/task_file.h"
-#include "shellgame/tasks/trace.h"
 #include "shellgame/text/error.h"
+#include "shellgame/traces/predictions.h"
+#include "shellgame/traces/trace.h"
 
 namespace shellgame {
 namespace {

@@ -10,8 +10,8 @@
 #include "shellgame/episodes/trace_source.h"
 #include "shellgame/system/memory.h"
 #include "shellgame/tasks/task_file.h"
-#include "shellgame/tasks/trace.h"
 #include "shellgame/text/error.h"
+#include "shellgame/traces/trace.h"
 #include "tests/system/scratch.h"
 
 namespace shellgame {

@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "shellgame/automata/rational.h"
+#include "shellgame/numbers/rational.h"
 #include "shellgame/replay/replay.h"
 #include "shellgame/system/files.h"
 #include "shellgame/text/error.h"

@@ -5,13 +5,13 @@
 
 #include <cmath>
 
-#include "shellgame/beliefs/predictions.h"
 #include "shellgame/episodes/sequence_source.h"
 #include "shellgame/episodes/trace_source.h"
 #include "shellgame/random/seeds.h"
 #include "shellgame/sequences/formal_language.h"
 #include "shellgame/tasks/task_file.h"
 #include "shellgame/text/error.h"
+#include "shellgame/traces/predictions.h"
 
 namespace shellgame {
 namespace {

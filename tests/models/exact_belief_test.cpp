@@ -10,9 +10,9 @@
 #include "shellgame/episodes/trace_source.h"
 #include "shellgame/models/exact.h"
 #include "shellgame/tasks/task_file.h"
-#include "shellgame/tasks/trace.h"
 #include "shellgame/text/error.h"
 #include "shellgame/tokens/lexeme_tokenizer.h"
+#include "shellgame/traces/trace.h"
 #include "tests/support/exact_run.h"
 #include "tests/support/shortened.h"
 

@@ -7,7 +7,6 @@
 
 #include <cmath>
 
-#include "shellgame/beliefs/predictions.h"
 #include "shellgame/episodes/schedule_source.h"
 #include "shellgame/episodes/sequence_source.h"
 #include "shellgame/episodes/trace_source.h"
@@ -17,6 +16,7 @@
 #include "shellgame/system/threads.h"
 #include "shellgame/tasks/task_file.h"
 #include "shellgame/text/error.h"
+#include "shellgame/traces/predictions.h"
 #include "tests/system/scratch.h"
 
 namespace shellgame {

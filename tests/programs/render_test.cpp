@@ -49,14 +49,6 @@ RC_GTEST_PROP(Render, ExecutingTheParsedTextFindsNoContradiction, (const Program
   RC_ASSERT(!execute(parse(render(program)), 7).contradiction);
 }
 
-TEST(Render, NumbersAreAsPythonWritesThem) {
-  EXPECT_EQ(python_number(0.5), "0.5");
-  EXPECT_EQ(python_number(1), "1.0");
-  EXPECT_EQ(python_number(0), "0.0");
-  EXPECT_EQ(python_number(0.00001), "1e-05");
-  EXPECT_EQ(python_number(0.1 + 0.2), "0.30000000000000004");
-}
-
 TEST(Render, VariablesPastZAreNumbered) {
   EXPECT_EQ(scheme_variable(0), "a");
   EXPECT_EQ(scheme_variable(25), "z");

@@ -9,8 +9,8 @@
 #include "shellgame/programs/render.h"
 #include "shellgame/system/threads.h"
 #include "shellgame/tasks/task_keys.h"
-#include "shellgame/tasks/trace.h"
 #include "shellgame/text/error.h"
+#include "shellgame/traces/trace.h"
 
 namespace shellgame {
 namespace {

@@ -102,12 +102,5 @@ TEST(Task, StagesFollowTheIndex) {
   EXPECT_EQ(stage_of(task, 500).spacing, 4u);
 }
 
-TEST(NearestName, FindsATypingError) {
-  const std::vector<std::string> names = {"--spacing", "--commands", "--group"};
-  EXPECT_EQ(nearest_name("--spcaing", names), "--spacing");
-  EXPECT_EQ(nearest_name("--comand", names), "--commands");
-  EXPECT_EQ(nearest_name("--wholly-different", names), "");
-}
-
 }  // namespace
 }  // namespace shellgame

@@ -6,14 +6,14 @@
 
 #include <cstdlib>
 
-#include "shellgame/beliefs/predictions.h"
 #include "shellgame/programs/parse.h"
 #include "shellgame/programs/render.h"
 #include "shellgame/replay/replay.h"
 #include "shellgame/system/files.h"
 #include "shellgame/tasks/task_keys.h"
-#include "shellgame/tasks/trace.h"
 #include "shellgame/tokens/lexeme_tokenizer.h"
+#include "shellgame/traces/predictions.h"
+#include "shellgame/traces/trace.h"
 
 namespace shellgame {
 namespace {
