@@ -1,6 +1,6 @@
 # Compiles the sources of a target in pieces of up to eight files of one folder, so that the headers and templates that they
 # share are paid for once. For builds that are made from nothing; a change of one file costs its whole piece.
-# Files of the list `apart` are compiled alone: names within their unnamed namespaces are those of a neighbour's.
+# Files of the list `apart` (names from shellgame/ or tests/ on) are compiled alone: names within their unnamed namespaces are those of a neighbour's.
 function(shellgame_compile_together target)
   cmake_parse_arguments(PARSE_ARGV 1 together "" "" "APART")
   get_target_property(sources ${target} SOURCES)
@@ -8,7 +8,8 @@ function(shellgame_compile_together target)
   list(FILTER sources EXCLUDE REGEX "^[$]<")  # objects of other targets
   foreach(source IN LISTS sources)
     cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${home} NORMALIZE)
-    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${home} OUTPUT_VARIABLE name)
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE name)
+    string(REGEX REPLACE "^(shellgame|tests)/(.*)$" "\\2" name "${name}")
     set(alone FALSE)
     foreach(pattern IN LISTS together_APART)
       if(name MATCHES "^${pattern}$")

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "shellgame/automata/example_automata.h"
 #include "shellgame/automata/from_program.h"
 #include "shellgame/beliefs/filter.h"
 #include "shellgame/paper/birkhoff.h"

@@ -65,6 +65,7 @@ RULE = f"""
 linear = {LINEAR}
 nonlinear = {NONLINEAR}
 primary = {CYCLES[-1]}
+trained = 4
 early = [{CYCLES[0]}]
 [[regime]]
 name = "U"
@@ -183,8 +184,14 @@ def main(folder):
     schedules = [word for name in ("Z", "D", "M5", "M1") for word in ("--schedule", SCHEDULES / f"{name}.toml")]
     run("evaluate", "--sweep", sweep, *schedules, "--set", f"N={','.join(map(str, CYCLES))}", "--name", "cycle",
         "--output", folder / "cycle.json")
-    run("evaluate", "--sweep", sweep, "--commands", "4", "--spacing", "1", "--count", "4", "--name", "uniform",
+    run("evaluate", "--sweep", sweep, "--commands", "4,8", "--spacing", "1,2", "--count", "4", "--name", "uniform",
         "--output", folder / "uniform.json")
+    regrets = {}
+    for entry in json.loads((folder / "uniform.json").read_text())["runs"]:
+        for i, seed in enumerate(entry["seeds"]):
+            trained = [cell["regret"][i] for cell in entry["cells"] if cell["commands"] == 4]
+            assert len(trained) == 2 and len(entry["cells"]) == 4
+            regrets[entry["settings"][0].removeprefix("arm="), seed] = sum(trained) / 2
     cells = {}
     results = json.loads((folder / "cycle.json").read_text())
     for entry in results["runs"]:
@@ -209,6 +216,7 @@ def main(folder):
         at = {name: cells[row["arm"], row["seed"], name, CYCLES[-1], "c"] for name in ("Z", "D", "M5", "M1")}
         wanted = at["M5"] - max(at["Z"], at["D"])
         close(f"E of {row['arm']} {row['seed']}", row["e"], wanted, 4e-6)
+        close("regret", row["regret"], regrets[row["arm"], row["seed"]], 1e-12)
         close("E with M1", row["e_m1"], at["M1"] - max(at["Z"], at["D"]), 4e-6)
         e.setdefault(row["arm"], []).append(row["e"])
     for arm in regime["all"]["arms"]:

@@ -1,0 +1,37 @@
+# Rooms: a folder of shellgame/ is an idea, and a library target that says which others it may include.
+#   shellgame_room(beliefs DEPENDS text groups ... CORE filter.cpp ...)
+# Its files go into shared libraries by part: CORE and DRAWING into shellgame_core, KERNELS into shellgame_kernels, LEARN (what needs LibTorch)
+# into shellgame_learn. A part that is not built is left out. build/*/rooms.txt has all rooms with what they declare:
+# tests/tool/include_graph_test.cpp checks every #include against it, and scripts/draw-rooms.py draws it in ARCHITECTURE.md.
+
+# What the files of a part are compiled with.
+foreach(part core drawing kernels learn)
+  add_library(shellgame_${part}_needs INTERFACE)
+endforeach()
+
+function(shellgame_room room)
+  cmake_parse_arguments(PARSE_ARGV 1 room "" "" "DEPENDS;CORE;DRAWING;KERNELS;LEARN")
+  if(room_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "shellgame_room(${room}): unknown ${room_UNPARSED_ARGUMENTS}")
+  endif()
+  string(JOIN " " depends ${room_DEPENDS})
+  set_property(GLOBAL APPEND_STRING PROPERTY SHELLGAME_ROOMS "${room}: ${depends}\n")
+  foreach(part CORE DRAWING KERNELS LEARN)
+    if(NOT room_${part} OR (part STREQUAL DRAWING AND NOT SHELLGAME_DRAWING) OR (part STREQUAL LEARN AND NOT SHELLGAME_LEARN))
+      continue()
+    endif()
+    string(TOLOWER ${part} name)
+    set(target room_${room})
+    if(TARGET ${target})
+      set(target room_${room}_${name})
+    endif()
+    add_library(${target} OBJECT ${room_${part}})
+    target_link_libraries(${target} PRIVATE shellgame_${name}_needs)
+    set(library shellgame_${name})
+    if(part STREQUAL DRAWING)
+      set(library shellgame_core)
+    endif()
+    target_sources(${library} PRIVATE $<TARGET_OBJECTS:${target}>)
+    set_property(GLOBAL APPEND PROPERTY SHELLGAME_PARTS_${part} ${target})
+  endforeach()
+endfunction()
